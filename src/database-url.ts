@@ -1,4 +1,7 @@
-/** What of a database's URL may be shown to people and kept in files of theirs, which file it names, and what none can be called. */
+/**
+ * What of a database's URL may be shown to people and kept in files of theirs, which file it names, how such a file is known,
+ * and what none can be called.
+ */
 
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +10,9 @@ import { BillingError } from './errors.ts';
 
 /** Names a database that goes with its process. */
 export const inMemory = ':memory:';
+
+/** What a database that is a file begins with, and how the names of the files end that it keeps beside itself. */
+export const databaseFile = { beginning: 'SQLite format 3\0', endsBeside: ['-wal', '-shm', '-journal'] } as const;
 
 /** The same text with `***` where a URL in it has a password, however odd the rest of the URL; a path comes back as it is. */
 export function withoutPassword(database: string): string {

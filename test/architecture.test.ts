@@ -186,7 +186,7 @@ describe('one place for each thing', () => {
   /** Where a word of the store is part of the product's own language. */
   const spokenOutsideTheStore: Record<string, string> = {
     'src/operations/meters.ts': 'the interface lets a meter carry SQL text',
-    'src/database-url.ts': 'people name a file by a URL that begins with the word',
+    'src/database-url.ts': 'people name a file by a URL that begins with the word, and a file is known by it',
   };
 
   test('SQL and the names of engines stay in the store', () => {

@@ -21,11 +21,14 @@ import type { CommandStage } from '../support/stage.ts';
 
 let stage: CommandStage;
 let events: string;
+let scenario: string;
 let previous: number;
 beforeAll(async () => {
   stage = await createStage('embedded');
   events = join(stage.directory, 'events.csv');
   writeFileSync(events, 'timestamp,tokens\nnever,3\n');
+  scenario = join(stage.directory, 'scenario.yaml');
+  writeFileSync(scenario, 'start: 2026-03-01\nuntil: 2026-03-02\ncustomers: [{ id: acme, name: Acme Inc }]\n');
   previous = process.umask(0);
 });
 afterAll(async () => {
@@ -40,6 +43,7 @@ const writers: readonly [string, (path: string) => readonly string[]][] = [
   ['catalog export --file', (path) => ['catalog', 'export', '--file', path]],
   ['import events --refused', (path) => [...importing, events, '--refused', path]],
   ['customers create --result', (path) => ['customers', 'create', '--from', '-', '--yes', '--result', path]],
+  ['simulate run --junit', (path) => ['simulate', 'run', scenario, '--junit', path]],
   ['backup', (path) => ['backup', path]],
 ];
 
@@ -73,6 +77,29 @@ describe.skipIf(process.platform === 'win32').each(writers)('%s', (_name, wordsF
       kind === 'an existing' ? 'work' : undefined,
     );
     expect(lstatSync(path).isSymbolicLink()).toBe(true);
+  });
+});
+
+describe('a database is never replaced, even where force is given', () => {
+  const forced = (path: string) => ['catalog', 'export', '--force', '--file', path];
+
+  test.each(['', '-wal', '-shm', '-journal'])('nor the file that is called like it with %j', async (end) => {
+    const database = place();
+    await stage.tally(['customers', 'list', '--database', database]);
+    const path = `${database}${end}`;
+    const before = existsSync(path) ? readFileSync(path) : undefined;
+    for (const more of [['--dry-run'], []]) {
+      const { exitCode, stdout, stderr } = await stage.tally([...forced(path), '--database', database, ...more]);
+      expect([exitCode, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(`${path} is of a database, which is never replaced: nothing was written`);
+    }
+    expect(existsSync(path) ? readFileSync(path) : undefined).toEqual(before);
+  });
+
+  test('by a page, as little', async () => {
+    const database = place();
+    await stage.tally(['customers', 'list', '--database', database]);
+    expect(() => writeOutputFile(database, 'page', { isForced: true })).toThrow('is of a database');
   });
 });
 

@@ -39,7 +39,10 @@ Examples:
     .argument('<file>', 'the scenario, or - for standard input')
     .option('--seed <number>', "other made-up usage (the file's when not given)")
     .addOption(command.createOption('--show <part>', 'this part alone').choices(reportPartNames))
-    .option('--junit <path>', 'write the expectations to this file as JUnit XML, for CI')
+    .option(
+      '--junit <path>',
+      'write the expectations to this file as JUnit XML, for CI; replaces the report of an earlier run',
+    )
     .addHelpText(
       'after',
       `

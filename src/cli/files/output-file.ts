@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { databaseFile } from '../../database-url.ts';
 import { BillingError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
 
 export interface OutputFileOptions {
@@ -30,6 +31,7 @@ const newFileHint = 'name a file that does not exist yet';
 /** Throws a refusal where a file is in the way, and a usage error where none can be written. */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
+  if (isForced) refuseDatabase(path);
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   try {
     // One that was there keeps its mode otherwise, and it names customers now. /dev/null has to stay everybody's.
@@ -50,6 +52,7 @@ export function checkOutputFile(path: string, { isForced = false }: OutputFileOp
     if (found?.isDirectory() === true) throw unwritable(path, { code: 'EISDIR' });
     if (found?.isSymbolicLink() === true) throw unwritable(path, { code: 'ELOOP' });
     if (found !== undefined && !isForced) throw inTheWay(path);
+    refuseDatabase(path);
     accessSync(found === undefined ? dirname(path) : path, constants.W_OK);
   } catch (error) {
     throw error instanceof BillingError ? error : unwritable(path, error);
@@ -62,27 +65,36 @@ export function checkOutputFile(path: string, { isForced = false }: OutputFileOp
  */
 export function checkEarlierOutput(path: string, { header, what }: { header: string; what: string }): void {
   checkOutputFile(path, { isForced: true });
-  const file = openExisting(path);
-  if (file === undefined) return;
-  try {
-    const bytes = Buffer.alloc(header.length);
-    const length = readSync(file, bytes, 0, bytes.length, 0);
-    if (length === 0 || bytes.toString('utf8', 0, length) === header) return;
-    throw new BillingError('usage', `${path} exists, and is no ${what}`, {
-      hint: `${newFileHint}, or the ${what} of an earlier run`,
-    });
-  } finally {
-    closeSync(file);
-  }
+  const beginning = beginningOf(path, header.length);
+  if (beginning === '' || beginning === header) return;
+  throw new BillingError('usage', `${path} exists, and is no ${what}`, {
+    hint: `${newFileHint}, or the ${what} of an earlier run`,
+  });
 }
 
-/** Never through a link. */
-function openExisting(path: string): number | undefined {
+/** Throws a usage error for a database and what it keeps beside itself: the very one may be in use, and it is nobody's report. */
+function refuseDatabase(path: string): void {
+  const { beginning, endsBeside } = databaseFile;
+  const end = endsBeside.find((each) => path.endsWith(each)) ?? '';
+  const paths = [path, path.slice(0, path.length - end.length)];
+  if (!paths.some((each) => beginningOf(each, beginning.length) === beginning)) return;
+  throw new BillingError('usage', `${path} is of a database, which is never replaced: nothing was written`, {
+    hint: newFileHint,
+  });
+}
+
+/** The first characters of a file, never through a link. Of a pipe or a terminal there are none: they would be waited for. */
+function beginningOf(path: string, byteCount: number): string {
+  let file: number | undefined;
   try {
-    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return '';
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const bytes = Buffer.alloc(byteCount);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, byteCount, 0));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unwritable(path, error);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -11,6 +11,9 @@ export interface JunitReport {
   readonly failure: string | undefined;
 }
 
+/** What every report begins with. */
+export const junitHeader = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites';
+
 /** The XML document. Without times, so that equal runs write equal files. */
 export function junitXml({ name, fileName, outcomes, failure }: JunitReport): string {
   const failed = outcomes.filter(({ isMet }) => !isMet).length;

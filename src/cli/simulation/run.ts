@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
-import { writeOutputFile } from '../files/output-file.ts';
+import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
@@ -11,7 +11,7 @@ import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
-import { junitXml } from './junit.ts';
+import { junitHeader, junitXml } from './junit.ts';
 import { play } from './play.ts';
 import { reportParts } from './report-parts.ts';
 import type { ReportPart } from './report-parts.ts';
@@ -31,6 +31,7 @@ export interface RunFlags {
 export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {
   const shown = shownPart(flags, session);
   checkFields(session.output, ...choiceOf(shown));
+  if (flags.junit !== undefined) checkEarlierOutput(flags.junit, { header: junitHeader, what: 'JUnit report' });
   const read = readScenario(await readTextFile(path, session.terminal), nameOfFile(path));
   const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOfFlag(flags.seed) } };
   const outcomes: Outcome[] = [];
@@ -85,7 +86,7 @@ async function reporting<T>(
   const write = (failure: string | undefined) => {
     if (path === undefined) return;
     const xml = junitXml({ name: file.name ?? fileName, fileName, outcomes: inOrder(outcomes), failure });
-    // CI writes the same file each time.
+    // CI writes the same file each time; that it may be replaced was checked before the run.
     writeOutputFile(path, xml, { isForced: true });
   };
   try {

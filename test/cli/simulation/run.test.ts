@@ -347,6 +347,21 @@ describe('--junit', () => {
     );
   });
 
+  test('replaces the report of an earlier run, and no other file, the scenario that it reads included', async () => {
+    const path = scenario('expect: [{ balance: acme, equals: 0 }]\n');
+    const [report, feed] = [join(path, '../report.xml'), join(path, '../feed.xml')];
+    writeFileSync(report, '');
+    for (const _time of ['first', 'second']) expect((await run(path, '--junit', report)).exitCode).toBe(0);
+    writeFileSync(feed, '<?xml version="1.0" encoding="UTF-8"?>\n<rss/>\n');
+    for (const mine of [path, feed]) {
+      const before = readFileSync(mine, 'utf8');
+      const { exitCode, stdout, stderr } = await run(path, '--junit', mine);
+      expect([exitCode, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(`${mine} exists, and is no JUnit report`);
+      expect(readFileSync(mine, 'utf8')).toBe(before);
+    }
+  });
+
   test('says what stopped the run', async () => {
     const path = scenario('steps: [{ at: 2026-03-02, do: contracts get, with: { contractId: x } }]\n');
     const report = join(path, '../report.xml');
