@@ -1,5 +1,7 @@
 /** `tally copy`: a whole book from one database to another, compared at the end. */
 
+import { statSync } from 'node:fs';
+
 import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
@@ -56,7 +58,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   checkFields(output, fields, view);
   const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
-  if (from.database === to.database) throw new BillingError('usage', '--from and --to are the same database');
+  if (isSame(from.database, to.database)) throw new BillingError('usage', '--from and --to are the same database');
   const isDryRun = session.flags.dryRun === true;
   const maintenance = await dependencies.openMaintenance();
   const progress = createLateProgress(session);
@@ -83,6 +85,23 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   if (isQuiet) return;
   const place = to.events === undefined ? '' : ` with --events ${withoutPassword(to.events)}`;
   terminal.err(say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it\n`);
+}
+
+/** A file is the same under whichever of its names. */
+function isSame(one: string, other: string): boolean {
+  if (one === other) return true;
+  const file = fileOf(one);
+  return file !== undefined && file === fileOf(other);
+}
+
+/** Undefined for what is no file, or none yet; what is wrong with it is said by whoever opens it. */
+function fileOf(database: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(withoutFileScheme(database), { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /** How many events there are is known when the first of them are copied. */

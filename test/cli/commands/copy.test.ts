@@ -1,7 +1,8 @@
 /** `tally copy`: where a book goes, by URL or by the name of a profile. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -55,6 +56,29 @@ test('a profile without a database of its own, and one that is not there, are re
   const missing = await stage.tally(['copy', '--to-profile', 'nobody']);
   expect(missing.exitCode).not.toBe(0);
   expect(missing.stderr).toContain('nobody');
+});
+
+test.each([
+  ['its path from here', (file: string) => relative('.', file)],
+  ['its URL', (file: string) => pathToFileURL(file).href],
+  [
+    'a link',
+    (file: string) => {
+      symlinkSync(file, placeOf('link.db'));
+      return placeOf('link.db');
+    },
+  ],
+  [
+    'a second name',
+    (file: string) => {
+      linkSync(file, placeOf('second.db'));
+      return placeOf('second.db');
+    },
+  ],
+])('a book is not copied onto itself by %s', async (_name, otherName) => {
+  const { exitCode, stdout, stderr } = await stage.tally(['copy', '--to', otherName(placeOf('stage.db'))]);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('--from and --to are the same database');
 });
 
 test('without a place to go to nothing happens', async () => {
