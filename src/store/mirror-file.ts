@@ -1,6 +1,6 @@
 /** Whether a file is a mirror: one look at its head, since every command that opens a database asks. */
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { inMemory, withoutPassword } from '../database-url.ts';
@@ -53,20 +53,37 @@ export async function openMirror(url: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror of `source` to write into, made where there is no file or an empty one. Throws ConflictError where the
- * file is something else, or mirrors another service: both are left as they are.
+ * Opens the mirror of `source` to write into, made where there is no file or an empty one; a file that was made and got no
+ * contract goes when it is closed. Throws ConflictError where the file is something else, or mirrors another service: both are
+ * left as they are.
  */
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);
-  if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
+  const size = sizeOf(path);
+  if ((size ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
   const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
   const mirror = await openSqliteMirror(path, { source });
   const found = await mirror.source();
-  if (isSameService(found, source)) return mirror;
+  if (isSameService(found, source)) return size === undefined ? goingWhenEmpty(mirror) : mirror;
   await mirror.close();
   throw new ConflictError(`${path} mirrors ${wordsOf(found)}, and not ${wordsOf(source)}: nothing was pulled`, {
     hint: 'give every service a file of its own',
   });
+}
+
+function goingWhenEmpty(mirror: Mirror): Mirror {
+  return {
+    ...mirror,
+    async close() {
+      let isEmpty = false;
+      try {
+        isEmpty = (await mirror.list('contract', { limit: 1 })).total === 0;
+      } finally {
+        await mirror.close();
+      }
+      if (isEmpty) rmSync(mirror.location);
+    },
+  };
 }
 
 /** Two profiles of one address may have keys of two organizations. */

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 
-import { openMirrorOf } from '../../src/store/mirror-file.ts';
+import { openSqliteMirror } from '../../src/store/backends/sqlite/mirror.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { file, useTestFile } from './test-file.ts';
 
@@ -11,7 +11,7 @@ useTestFile();
 
 test('a page of a mirror, or of what it has of one contract, sorts nothing and looks at nothing else', async () => {
   const source = { environment: 'sandbox', address: 'https://billing.example.com', hasContracts: false };
-  const mirror = await openMirrorOf(source, file);
+  const mirror = await openSqliteMirror(file, { source });
   const records = ['2026-01-01', '2026-01-03', '2026-01-02', '2026-01-03'].map((day, index) => ({
     kind: 'invoice' as const,
     id: `invoice ${index}`,

@@ -123,6 +123,15 @@ describe('pulling', () => {
     expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
   });
 
+  test('a file that got no contract goes where the pull had made it, and stays where it was there before', async () => {
+    const unknown = ['--contract', '01900000-0000-7000-8000-00000000dead'];
+    expect((await on.pull(unknown)).exitCode).toBe(4);
+    expect(existsSync(on.mirror)).toBe(false);
+    writeFileSync(on.mirror, '');
+    expect((await on.pull(unknown)).exitCode).toBe(4);
+    expect(existsSync(on.mirror)).toBe(true);
+  });
+
   test.each([
     ['ids alone', () => `${on.contracts.join('\n')}\n\n`],
     [

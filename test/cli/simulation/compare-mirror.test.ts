@@ -305,6 +305,7 @@ describe('on a mirror', () => {
     const empty = join(stage.directory, 'empty.db');
     const maintenance = createMaintenance({ now: stage.clock.now });
     const service = { environment: 'sandbox', address: 'https://billing.example.com', hasContracts: true };
+    writeFileSync(empty, '');
     await (await maintenance.openMirror(empty, service)).close();
     const { stderr, stdout, exitCode } = await run(empty, '--grant', 'amount-cents=1');
     expect([exitCode, stdout]).toEqual([7, '']);
