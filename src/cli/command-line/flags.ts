@@ -71,6 +71,7 @@ export function missingFlags(command: CommandSpec, given: Given, hasWhole: boole
 
 /** The JSON object of `--input`. */
 export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
+  if (text.trim() === '') throw new BadRequestError('--input is empty: it must hold a JSON object');
   const value = jsonOf('input', text, isBulk ? bulkBounds : requestBounds);
   if (!isObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
   return value;

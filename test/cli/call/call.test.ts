@@ -179,6 +179,8 @@ describe('--input', () => {
   });
 
   test.each([
+    ['', 'tally: --input is empty: it must hold a JSON object\n'],
+    ['\n', '--input is empty'],
     ['{', 'the JSON is malformed'],
     ['[1]', '--input must hold a JSON object'],
     ['{"a":1,"a":2}', 'the JSON gives "a" twice in one object'],
