@@ -1,5 +1,5 @@
 # Completions of tally. Written by npm run generate: do not edit.
-# Install: tally completion fish > ~/.config/fish/completions/tally.fish
+# Install: mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish
 
 function __tally_words
     set -l skip 0

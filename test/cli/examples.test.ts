@@ -153,7 +153,6 @@ async function byHand(line: string, directory: string): Promise<void> {
 
 function byBash(line: string, directory: string): void {
   const bin = join(directory, 'bin');
-  mkdirSync(join(directory, '.config/fish/completions'), { recursive: true });
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, 'tally'), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`);
   chmodSync(join(bin, 'tally'), 0o755);

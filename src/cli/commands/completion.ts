@@ -18,7 +18,7 @@ Examples:
   # For this session of bash
   source <(tally completion bash)
   # For every session of fish
-  tally completion fish > ~/.config/fish/completions/tally.fish
+  mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish
 `,
     )
     .action(

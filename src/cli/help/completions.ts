@@ -243,7 +243,7 @@ function fishScript(places: readonly Place[]): string {
     const values = globalAsks.includes(flag.name) ? ` -x -a "(__tally_candidates ${flag.name})"` : needsValue;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
-  return `${head('#', 'Install: tally completion fish > ~/.config/fish/completions/tally.fish')}
+  return `${head('#', 'Install: mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish')}
 function __tally_words
     set -l skip 0
     for word in (commandline -opc)[2..-1]
