@@ -53,9 +53,8 @@ export async function openMirror(url: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror of `source` to write into, made where there is no file or an empty one; a file that was made and got no
- * contract goes when it is closed. Throws ConflictError where the file is something else, or mirrors another service: both are
- * left as they are.
+ * Opens the mirror of `source` to write into, made where there is no file; a file that was made and got no contract goes when it
+ * is closed. Throws ConflictError where the file is something else, or mirrors another service: both are left as they are.
  */
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);

@@ -17,6 +17,7 @@ import { applicationIds } from '../../application-id.ts';
 import { openConnection, pragma } from './connection.ts';
 import type { SqliteConnection } from './connection.ts';
 import { meaningOf } from './errors.ts';
+import { noteBegun } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
 const version = 1n;
@@ -35,7 +36,7 @@ const schema = `
   PRAGMA application_id = ${applicationIds.mirror};
   PRAGMA user_version = ${version};`;
 
-/** Opens the mirror at `path`; with a source, makes one of a file that is not there or empty. */
+/** Opens the mirror at `path`; with a source, makes one of a file that is not there. */
 export async function openSqliteMirror(
   path: string,
   options: { readonly readOnly?: boolean | undefined; readonly source?: MirrorSource | undefined },
@@ -46,6 +47,7 @@ export async function openSqliteMirror(
     const mirror = mirrorOn(connection);
     if (pragma(connection, 'application_id') === 0n && options.source !== undefined) {
       await mirror.make(options.source);
+      noteBegun(path);
     }
     checkVersion(connection);
     return mirror;
