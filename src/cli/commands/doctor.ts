@@ -7,6 +7,7 @@ import { findingColumns } from '../../operations/maintenance.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output/output.ts';
 import { counted, say } from '../terminal/safe-text.ts';
+import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
 import { type EmbeddedTarget, requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
@@ -51,6 +52,9 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   checkFields(output, fields, view);
   const target = requireEmbedded(await session.target(), 'doctor');
   const { database, events } = target;
+  if (rebuild === true && session.flags.dryRun !== true) {
+    await confirmWrite(session, target, say`Make anew what is derived from events`);
+  }
   const maintenance = await dependencies.openMaintenance();
   if (rebuild === true) await rebuildDerived(session, target, maintenance);
   const data = await maintenance.examine(database, { isFull: full === true, events });

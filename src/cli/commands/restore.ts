@@ -3,6 +3,7 @@
 import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { withoutPassword } from '../../database-url.ts';
 import { say } from '../terminal/safe-text.ts';
+import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
@@ -39,7 +40,7 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   refuseOtherFields(session);
   const { dependencies, terminal, flags: globals } = session;
   const isDryRun = globals.dryRun === true;
-  const to = flags.to ?? requireEmbedded(await session.target(), 'restore').database;
+  const to = flags.to ?? (await databaseInUse(file, session));
   const maintenance = await dependencies.openMaintenance();
   const data = await maintenance.restore({ from: file, to, isDryRun });
   await printManifest(data, session);
@@ -49,4 +50,10 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   terminal.err(
     say`${shown} is the database of ${data.createdAt}; look it over with: tally doctor --database ${shown}\n`,
   );
+}
+
+async function databaseInUse(file: string, session: Session): Promise<string> {
+  const target = requireEmbedded(await session.target(), 'restore');
+  if (session.flags.dryRun !== true) await confirmWrite(session, target, say`Make the database from ${file}`);
+  return target.database;
 }

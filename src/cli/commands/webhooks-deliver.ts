@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { render } from '../output/output.ts';
+import { confirmWrite } from '../session/prompts.ts';
 import type { OpenEngine, Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
@@ -47,6 +48,7 @@ const view = {
 async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   const { dependencies, terminal, output } = session;
   const target = requireEmbedded(await session.target(), 'webhooks deliver');
+  await confirmWrite(session, target, say`Send every webhook that is due`);
   const data = await deliverFrom(await dependencies.openEngine(target), flags);
   const fields = view.columns.map(({ path }) => path);
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));

@@ -9,7 +9,7 @@ import { type Environment, environments } from '../command-line/global-flags.ts'
 import { checkedKey } from '../target/profiles.ts';
 import type { Profile } from '../target/profiles.ts';
 import { withoutLastSlash } from '../target/target.ts';
-import { mayAsk } from '../session/prompts.ts';
+import { askForYes, isAgreed, mayAsk } from '../session/prompts.ts';
 import { say } from '../terminal/safe-text.ts';
 import { factsOf } from './service-check.ts';
 import type { Session } from '../session/session.ts';
@@ -31,12 +31,15 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
     throw new BillingError('usage', `--environment takes one of ${environments.join(', ')}`);
   }
   const profiles = await session.profiles();
+  const before = Object.hasOwn(profiles.list(), name) ? profiles.list()[name] : undefined;
+  if (before?.environment === 'production' && environment !== 'production') {
+    await confirmLeaving(name, before, { environment, session });
+  }
   const isEmbedded = environment === 'embedded' || session.flags.database !== undefined;
   const { profile, key } = isEmbedded
     ? embeddedProfile(environment, flags, session)
     : await remoteProfile(environment, flags, session);
   if (key !== undefined && flags.check) await tryKey(name, { profile, key }, session);
-  const before = Object.hasOwn(profiles.list(), name) ? profiles.list()[name] : undefined;
   const newKey = key === undefined ? undefined : { key, inKeyring: flags.keyring === true };
   const { place, fallback } = await profiles.save(name, profile, newKey);
   if (fallback !== undefined) {
@@ -50,6 +53,22 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
 function wordsOf({ environment, baseUrl, database }: Profile): string {
   const where = baseUrl ?? (database === undefined ? 'the default database' : withoutPassword(database));
   return `${environment}, ${where}`;
+}
+
+/** Lets a profile of production become another only with a yes: from then on no write by its name would ask. */
+async function confirmLeaving(
+  name: string,
+  before: Profile,
+  { environment, session }: { readonly environment: Environment; readonly session: Session },
+): Promise<void> {
+  if (isAgreed(session, before)) return;
+  const what = `profile ${name} is ${wordsOf(before)}; as ${environment} its writes would not ask any more`;
+  await askForYes(session, {
+    message: say`${what}. Replace it?`,
+    unasked: `${what}: nothing was changed`,
+    hint: 'give another name; or, in a script, --yes together with --expect-env production',
+    declined: 'not confirmed: nothing was changed',
+  });
 }
 
 /** What the key opens, on standard error. Throws what keeps it from being stored. */

@@ -152,7 +152,7 @@ async function answer(session: Session, { choices, ...question }: Omit<Question,
 type Effect = SafeText | (() => Promise<SafeText>);
 
 /** Whether the command line says yes: to production only where it names it. */
-export function isAgreed({ flags }: Session, { environment }: Target): boolean {
+export function isAgreed({ flags }: Session, { environment }: Pick<Target, 'environment'>): boolean {
   return flags.yes === true && (environment !== 'production' || flags.expectEnv === 'production');
 }
 

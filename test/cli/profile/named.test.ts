@@ -18,8 +18,27 @@ test('profile add says what it replaced', async () => {
     /^profile books added;/,
   );
   const replaced = /^profile books replaced \(it was production, postgres:\/\/ada\S*@db\/books\); use it with/;
-  const told = await add('--environment embedded');
+  const told = await add('--environment embedded --yes --expect-env production');
   expect(told).toMatch(replaced);
   expect(told).not.toContain('hidden');
   expect(await add('--environment embedded')).toContain('(it was embedded, the default database)');
+});
+
+test('a profile of production becomes one that never asks only with a yes', async () => {
+  const shell = createShell();
+  const add = async (words: string, terminal = {}) => await shell.run(`profile add books ${words}`, terminal);
+  const environment = async () =>
+    (await shell.run('profile list --json environment --jq .[].environment')).stdout.trim();
+  expect(await add('--environment production --database ./books.db')).toMatchObject({ code: 0 });
+  for (const flags of ['', '--yes', '--expect-env production']) {
+    const { code, stderr } = await add(`--environment embedded --database ./demo.db ${flags}`);
+    expect([code, stderr]).toEqual([11, expect.stringContaining('its writes would not ask any more: nothing was')]);
+  }
+  const person = { isTerminal: true, answers: ['no'] };
+  expect(await add('--environment sandbox --database ./demo.db', person)).toMatchObject({ code: 11 });
+  expect(await environment()).toBe('production');
+  expect(await add('--environment production --database ./other.db')).toMatchObject({ code: 0 });
+  expect(await add('--environment embedded --yes --expect-env production')).toMatchObject({ code: 0 });
+  expect(await environment()).toBe('embedded');
+  expect(await add('--environment sandbox --database ./demo.db')).toMatchObject({ code: 0 });
 });

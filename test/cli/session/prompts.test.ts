@@ -158,6 +158,27 @@ describe('a write to the database of production', () => {
     expect(written(shell)).toEqual([name]);
   });
 
+  test.each(['doctor --rebuild', 'webhooks deliver', 'restore backup.db'])(
+    'asks before a command that is no operation: %s',
+    async (line) => {
+      const shell = await opened();
+      for (const flags of ['', '--yes', '--expect-env production']) {
+        expect(await shell.run(`${line} --profile books ${flags}`)).toMatchObject({ code: 11 });
+      }
+      const asked = await shell.run(`${line} --profile books`, { ...terminal, answers: ['no'] });
+      expect([asked.code, asked.asked]).toEqual([11, ['Go on?']]);
+      const agreed = await shell.run(`${line} --profile books --yes --expect-env production`);
+      expect(agreed.stderr).toMatch(/this shell has no (?:database|engine)/);
+    },
+  );
+
+  test('asks neither for a look nor for a rehearsal of the doctor', async () => {
+    const shell = await opened();
+    for (const line of ['doctor', 'doctor --rebuild --dry-run', 'restore backup.db --dry-run']) {
+      expect((await shell.run(`${line} --profile books`)).stderr).toContain('this shell has no database');
+    }
+  });
+
   test('makes no database before the yes', async () => {
     const openings: (boolean | undefined)[] = [];
     const shell = createShell({
