@@ -10,7 +10,7 @@ import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 const hostile =
   '\u001b[2J\u001b]0;t\u0007\u001b]52;c;eA==\u0007\u001b]8;;http://x\u001b\\\u001bP+q\u001b\\\u009b31m\u202e\u2066a\u200b\r\nGo on? yes\u0000\ud800\u{e0041}\ufeff';
 const acting =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/u;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/u;
 
 /** An answer with the hostile text wherever the command shows something. */
 function answerTo({ view, fields }: CommandSpec): object {

@@ -7,8 +7,9 @@ declare const isSafe: unique symbol;
 /** A text without control, escape and direction characters but our own line ends and styles. */
 export type SafeText = string & { readonly [isSafe]: true };
 
+// Not U+200C and U+200D, which act on nothing: the writing of Persian and of Indic languages, and emoji, are wrong without them.
 const unsafeCharacters =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** The text with each unsafe character in visible form: `\u{1b}`. One line stays one line. */
 export function safe(text: string): SafeText {

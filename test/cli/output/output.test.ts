@@ -277,7 +277,7 @@ describe('a text of others', () => {
     '\u007f',
   ];
   const unsafe =
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/u;
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/u;
 
   test.each(hostile.map((text) => [JSON.stringify(text), text]))(
     '%s does nothing to a terminal in any format',
@@ -294,6 +294,15 @@ describe('a text of others', () => {
   test.each(hostile.filter((text) => text.isWellFormed()))('%j survives JSON', async (text) => {
     expect(JSON.parse(await printed({ data: text }, { output: 'json' })).data).toBe(text);
   });
+
+  test.each(['tsv', 'csv', 'json', 'jsonl', 'yaml', 'table'])(
+    'keeps the joiners that its writing has, as %s',
+    async (output) => {
+      const name = 'می\u200cخواهم 👩\u200d💻';
+      expect(await printed({ data: [{ id: 'c1', name }] }, { output })).toContain(name);
+      expect(await printed({ data: [{ id: 'c1', name }] }, { jq: '.data[].name' })).toContain(name);
+    },
+  );
 
   test('a name cannot make a second row', async () => {
     const body = { data: [{ id: 'c1', name: 'a\nb\tc' }] };
