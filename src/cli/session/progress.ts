@@ -17,24 +17,27 @@ export async function createProgress(session: Session, total: number | undefined
   }
   const { SingleBar, Presets } = await import('cli-progress');
   const format = `{bar} {percentage}% | {rows} ${noun}, {rate} ${noun}/s | {left} left`;
-  const { output, close } = session.terminal.openProgress();
-  const bar = new SingleBar(
-    { format, barsize: barColumns, hideCursor: true, stream: output },
-    session.terminal.stderr.hasUnicode ? Presets.shades_classic : Presets.legacy,
-  );
+  const preset = session.terminal.stderr.hasUnicode ? Presets.shades_classic : Presets.legacy;
+  function open() {
+    const { output, close } = session.terminal.openProgress();
+    const bar = new SingleBar({ format, barsize: barColumns, hideCursor: true, stream: output }, preset);
+    return { bar, close };
+  }
+  let drawn: ReturnType<typeof open> | undefined;
   const started = performance.now();
   return {
-    // Drawn from here on alone: what is told before would be written behind it.
+    // Drawn from here on alone: what is told before, and of short work, needs no room above a bar.
     update: ({ done, rows }) => {
       const seconds = (performance.now() - started) / 1000;
       const rate = Math.round(rows / Math.max(seconds, 0.001));
       const shown = { rows, rate, left: durationText(done > 0 ? (seconds * (total - done)) / done : undefined) };
-      if (bar.isActive) bar.update(Math.min(done, total), shown);
-      else bar.start(total, Math.min(done, total), shown);
+      if (drawn !== undefined) return drawn.bar.update(Math.min(done, total), shown);
+      drawn = open();
+      drawn.bar.start(total, Math.min(done, total), shown);
     },
     stop: () => {
-      bar.stop();
-      close();
+      drawn?.bar.stop();
+      drawn?.close();
     },
   };
 }

@@ -31,7 +31,8 @@ const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
 const lineEnd = { ended: '\n', stopped: '' };
 const wipeBelow = '\u001b[J';
-/** The bar ends where it began, which after a stop is another line. */
+const wipeLine = '\r\u001b[K';
+/** The bar ends where it began, which after a stop, and after what was told meanwhile, is another line. */
 const keepPlace = '\u001b7';
 
 /** For a progress bar, which hides the cursor and draws itself by its own clock. */
@@ -41,6 +42,11 @@ export function drawBar(output: Writable, { whenInterrupted }: Surroundings): Dr
     goOn: () => void output.write(`${keepPlace}${hideCursor}`),
   });
   return { output, close };
+}
+
+/** Whole lines in the place of a bar that is being drawn, which goes on below them. */
+export function aboveBar(lines: string): string {
+  return `${wipeLine}${lines}${keepPlace}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
 import { gatherBytes } from '../../gathered-bytes.ts';
-import { drawBar, drawQuestion } from './drawing.ts';
+import { aboveBar, drawBar, drawQuestion } from './drawing.ts';
 import type { Drawing, Interruption, Keys } from './drawing.ts';
 import type { OutputEnd } from './output-end.ts';
 import { askPerson, type Question } from './questions.ts';
@@ -59,6 +59,7 @@ export interface Streams {
 export function createTerminal(streams: Streams): Terminal {
   const { stdout, stderr, env, platform } = streams;
   const secrets = new Set<string>();
+  let hasBar = false;
   return {
     stdin: {
       get isTerminal() {
@@ -68,11 +69,19 @@ export function createTerminal(streams: Streams): Terminal {
     stdout: outputStream(stdout, streams),
     stderr: outputStream(stderr, streams),
     out: (text) => stdout.write(withoutSecrets(text, secrets)),
-    err: (text) => stderr.write(redact(text, secrets)),
+    err: (text) => stderr.write(hasBar ? aboveBar(redact(text, secrets)) : redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => streams.stdin,
-    openProgress: () => drawBar(stderr.stream(), streams),
+    openProgress() {
+      const { output, close } = drawBar(stderr.stream(), streams);
+      hasBar = true;
+      const end = () => {
+        hasBar = false;
+        close();
+      };
+      return { output, close: end };
+    },
     readInput: () => readAll(streams.stdin),
     async ask(question) {
       const { output, close } = drawQuestion(stderr.stream(), streams);

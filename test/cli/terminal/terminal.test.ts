@@ -1,11 +1,12 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 
 import { describe, expect, test } from 'vitest';
 
+import { createProgress } from '../../../src/cli/session/progress.ts';
 import { openSession } from '../../../src/cli/session/open-session.ts';
 import { streamEnd } from '../../../src/cli/terminal/output-end.ts';
 import { safe, safeJson, say } from '../../../src/cli/terminal/safe-text.ts';
-import type { Dependencies } from '../../../src/cli/session/session.ts';
+import type { Dependencies, Session } from '../../../src/cli/session/session.ts';
 import { createTerminal, takesColor, takesUnicode } from '../../../src/cli/terminal/terminal.ts';
 import { testTerminal } from '../../support/test-terminal.ts';
 import type { Answer } from '../../../src/operations/index.ts';
@@ -148,6 +149,38 @@ describe('streams', () => {
     stdin.end(Buffer.from([0x7b, 0xff, 0x7d]));
     await expect(terminal.readInput()).rejects.toMatchObject({ kind: 'badRequest' });
   });
+});
+
+test('what is told while a bar is drawn takes its line, and the bar ends below', async () => {
+  let written = '';
+  const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
+    written += String(chunk);
+    done();
+  };
+  const screen = Object.assign(new Writable({ write }), { isTTY: true, columns: 80 });
+  const terminal = createTerminal({
+    stdin: new PassThrough(),
+    stdout: streamEnd(new PassThrough()),
+    stderr: streamEnd(screen),
+    env: {},
+    platform: 'linux',
+    whenInterrupted: () => () => undefined,
+    stop: () => undefined,
+  });
+  const progress = await createProgress({ terminal, flags: {} } as unknown as Session, 4);
+  terminal.err(say`begun\n`);
+  expect(written).toBe('begun\n');
+  progress.update({ done: 1, rows: 1 });
+  const drawn = written.length;
+  terminal.err(say`stopping\n`);
+  expect(written.slice(drawn)).toBe('\r\u001b[Kstopping\n\u001b7');
+  progress.update({ done: 2, rows: 2 });
+  progress.stop();
+  // Back to the place that was kept below the note, and from there to the next line.
+  expect(written.slice(drawn)).toMatch(/stopping\n\u001b7[^\n]* 50% \| 2 rows[^\n]*\u001b8\n$/);
+  const ended = written.length;
+  terminal.err(say`done\n`);
+  expect(written.slice(ended)).toBe('done\n');
 });
 
 describe('safe text', () => {
