@@ -101,6 +101,7 @@ describe('a failure of the service', () => {
     ['check it with: tally profile check', 'check it with: tally profile check TARGET'],
     ['make one with: tally profile add NAME', 'make one with: tally profile add NAME'],
     ['see them with: tally orgs list', String.raw`see them with: tally orgs list --database './it'\''s.db'`],
+    ['restore a backup: tally restore FILE --to DATABASE', 'restore a backup: tally restore FILE --to DATABASE'],
     ['move it with: tally copy --to DATABASE', 'move it with: tally copy --to DATABASE'],
     ['look it over with: tally doctor --database b.db', 'look it over with: tally doctor --database b.db'],
     ['see: tally credits grant --help', 'see: tally credits grant --help'],

@@ -1,5 +1,7 @@
 /** Pages of events are what the whole list says at that moment, whatever was kept of earlier pages. */
 
+import { readFile, writeFile } from 'node:fs/promises';
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -8,7 +10,7 @@ import type { EventQuery, NewEvent } from '../../src/store/event-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
-import { file, open, openFilled, useTestFile } from './test-file.ts';
+import { file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
 
@@ -168,4 +170,18 @@ test.each([
   // Each page after an arrival walks over what came, and begins that much before the end of the page before it.
   expect(skipped).toBeLessThanOrEqual(10);
   expect(since).toEqual([0, 1_000, 1_005]);
+});
+
+test('events that cannot be read are told as damage to the file, with its path', async () => {
+  const store = await openFilled();
+  const events = Array.from({ length: 500 }, (_, index) => eventOf(`k${index}`));
+  await store.write((tx) => store.events.append(tx, 'org-a', events, always));
+  await store.close();
+  const find = `SELECT "rootpage" FROM sqlite_schema WHERE "name" = 'events'`;
+  const page = Number(withSqlite((database) => database.prepare(find).get())?.['rootpage']);
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0xff, (page - 1) * 4096, page * 4096));
+  const { kind, message, hint } = await refusal(pageOf(await open(), { limit: 1, offset: 0 }));
+  expect({ kind, message }).toEqual({ kind: 'internal', message: expect.stringContaining(`${file} is damaged`) });
+  expect(hint).toContain('backup');
 });

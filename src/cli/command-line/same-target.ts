@@ -7,8 +7,9 @@ import { withoutPassword } from '../../database-url.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { shellWord } from './shell-word.ts';
 
-/** A command at the end of a clause, but for those that look at nothing of a service or database. */
-const namedCommand = /(?<=[:,] )tally (?!help |pull |copy |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;
+/** A command at the end of a clause, but for those that look at nothing of a service or database, and what is restored, which is another one. */
+const namedCommand =
+  /(?<=[:,] )tally (?!help |pull |copy |restore |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;
 
 /** The sentence with the flags that chose the target behind each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {

@@ -78,6 +78,17 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   /** Made when it is asked for: short commands want nothing of events, and their code takes as long to load as theirs. */
   const events = (): SqliteEventStore => (eventStore ??= createSqliteEventStore(connection, options.eventUpkeep));
 
+  /** Events are read beside the queries, in SQLite's own words for what goes wrong. */
+  async function readInOurWords<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await read(async (tx) => {
+      try {
+        return await query(tx);
+      } catch (error) {
+        throw failure(connection, error);
+      }
+    });
+  }
+
   /** What a reader found out is kept behind its back, where nobody else writes just then. */
   const read = createSharedReading({
     async transact(work) {
@@ -118,7 +129,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     get pendingTransactions() {
       return pending.count;
     },
-    read: (query) => queued(() => read(query)),
+    read: (query) => queued(() => readInOurWords(query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
     noteNewest: (instant) => noter?.note(instant),
     // Work of two processes on one file takes turns by its transactions.
