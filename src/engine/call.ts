@@ -11,7 +11,7 @@ import { type ParsedInput, check, parseCall } from '../operations/parse.ts';
 import { readPlainly, refused } from '../operations/plain.ts';
 import { ConstraintViolation } from '../store/constraint-violation.ts';
 import type { EngineParts } from './dependencies.ts';
-import type { CallContext, Handler, HandlersOf, Result, Undertaking, UndertakingsOf } from './handler.ts';
+import type { CallContext, Handler, HandlersOf, Result, Undertaking } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 
 /** Loaded when first called, so that a command pays for the rooms that it enters. */
@@ -29,8 +29,7 @@ const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<Hand
 };
 
 /** What takes as many transactions as there are instants with work. */
-const loadUndertakings = async (): Promise<UndertakingsOf<RoomDeclarations['clock']>> =>
-  (await import('./clock.ts')).clockUndertakings;
+const loadClock = () => import('./clock.ts');
 
 type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>, caller: Caller) => Promise<void>;
 
@@ -59,7 +58,7 @@ export async function callOperation<N extends OperationName>(
 
 /**
  * What `callOperation` would answer now, of which nothing is kept: the same refusals, and ids that nothing has. Rejects with
- * NotRehearsedError where an operation takes more transactions than one.
+ * NotRehearsedError where an operation takes more transactions than one, and nothing refuses it beforehand.
  */
 export async function rehearseOperation<N extends OperationName>(
   dependencies: EngineParts,
@@ -87,8 +86,12 @@ async function perform(
   const parsed: ParsedInput<Operation> = await parseCall(name, input);
   const roomName = roomOf(name);
   if (roomName === 'clock') {
-    if (carryOut === inRehearsal) throw new NotRehearsedError(`${name} cannot be rehearsed`);
-    const undertakings = (await loadUndertakings()) as unknown as Record<OperationName, Undertaking<Operation>>;
+    const { clockUndertakings, refuseToMove } = await loadClock();
+    if (carryOut === inRehearsal) {
+      await refuseToMove(dependencies, name, parsed);
+      throw new NotRehearsedError(`${name} cannot be rehearsed`);
+    }
+    const undertakings = clockUndertakings as unknown as Record<OperationName, Undertaking<Operation>>;
     return { outline, result: await undertakings[name](dependencies, caller, parsed) };
   }
   const room = (await handlers[roomName]()) as unknown as Record<OperationName, Handler<Operation>>;

@@ -2,7 +2,7 @@
 
 import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { Answer, DueReport, RoomDeclarations } from '../operations/index.ts';
+import type { Answer, DueReport, OperationName, RoomDeclarations } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { beginAt, findClock, hasNoRecords, removeClock, setClock } from '../store/records/clock.ts';
 import { findNextDue } from '../store/records/due-work.ts';
@@ -22,8 +22,10 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
   'clock.advance': async (parts, _caller, { body }) => {
     const target = await parts.store.write(async (tx) => {
-      const now = await beginSimulation(parts, tx);
-      return checkTarget(now, body.to === undefined ? added(now, body.by ?? 'P0D') : Temporal.Instant.from(body.to));
+      const move = await advanceOf(parts, tx, body);
+      // Simulated from now on, if time was real.
+      await setClock(tx, move.now);
+      return move.target;
     });
     return { body: { data: await advanced(parts, target) } };
   },
@@ -31,25 +33,17 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
   'clock.set': async (parts, _caller, { body }) => {
     const to = Temporal.Instant.from(body.to);
     await parts.store.write(async (tx) => {
-      if (await hasNoRecords(tx)) {
-        await refuseProduction(tx);
-        await beginAt(tx, to);
-        await setClock(tx, to);
-      } else checkTarget(await beginSimulation(parts, tx), to);
+      const now = await settingOf(parts, tx, to);
+      if (now === undefined) await beginAt(tx, to);
+      await setClock(tx, now ?? to);
     });
     return { body: { data: await advanced(parts, to) } };
   },
 
   'clock.reset': async (parts) => {
     const data = await parts.store.write(async (tx) => {
-      const simulated = await findClock(tx);
       const real = parts.now();
-      if (simulated !== undefined && (await hasNoRecords(tx))) await beginAt(tx, real);
-      else if (simulated !== undefined && Temporal.Instant.compare(real, simulated) < 0) {
-        throw new ConflictError(`the clock stands at ${wireTimestamp(simulated)}, which is still to come`, {
-          hint: 'time never goes backwards: keep the simulation, or begin with another database',
-        });
-      }
+      if (await mayBeginAnew(tx, real)) await beginAt(tx, real);
       await removeClock(tx);
       return await show(parts, tx);
     });
@@ -81,6 +75,16 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
   'events.drop': dropEvents,
 };
+
+/** Throws what would refuse to move the clock, as far as reading it tells: what falls due on the way is not rehearsed. */
+export async function refuseToMove(parts: EngineParts, name: OperationName, input: unknown): Promise<void> {
+  await parts.store.read(async (tx) => {
+    const { body } = input as { readonly body: Advance & { readonly to: string } };
+    if (name === 'clock.advance') await advanceOf(parts, tx, body);
+    if (name === 'clock.set') await settingOf(parts, tx, Temporal.Instant.from(body.to));
+    if (name === 'clock.reset') await mayBeginAnew(tx, parts.now());
+  });
+}
 
 /**
  * What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced, and one
@@ -148,12 +152,36 @@ async function instantOf(parts: EngineParts, tx: Transaction): Promise<Temporal.
   return [clock, ...recorded].reduce((one, other) => (Temporal.Instant.compare(one, other) < 0 ? other : one));
 }
 
-/** Where the simulated clock stands, which begins now if time was real. */
-async function beginSimulation(parts: EngineParts, tx: Transaction): Promise<Temporal.Instant> {
+interface Advance {
+  readonly to?: string | undefined;
+  readonly by?: string | undefined;
+}
+
+/** From where to where an advance leads. */
+async function advanceOf(parts: EngineParts, tx: Transaction, { to, by = 'P0D' }: Advance) {
   await refuseProduction(tx);
   const now = await instantOf(parts, tx);
-  await setClock(tx, now);
+  return { now, target: checkTarget(now, to === undefined ? added(now, by) : Temporal.Instant.from(to)) };
+}
+
+/** From where the clock is set to an instant; undefined without records, where it may stand anywhere. */
+async function settingOf(parts: EngineParts, tx: Transaction, to: Temporal.Instant) {
+  await refuseProduction(tx);
+  if (await hasNoRecords(tx)) return undefined;
+  const now = await instantOf(parts, tx);
+  checkTarget(now, to);
   return now;
+}
+
+/** Whether a simulation that goes back to the real clock leaves no records behind. */
+async function mayBeginAnew(tx: Transaction, real: Temporal.Instant): Promise<boolean> {
+  const simulated = await findClock(tx);
+  if (simulated === undefined) return false;
+  if (await hasNoRecords(tx)) return true;
+  if (Temporal.Instant.compare(real, simulated) >= 0) return false;
+  throw new ConflictError(`the clock stands at ${wireTimestamp(simulated)}, which is still to come`, {
+    hint: 'time never goes backwards: keep the simulation, or begin with another database',
+  });
 }
 
 async function refuseProduction(tx: Transaction): Promise<void> {

@@ -69,6 +69,32 @@ describe('in this process', () => {
   });
 });
 
+test('the clock is refused beforehand what reading it tells', async () => {
+  await begin('embedded');
+  for (const words of [
+    ['set', '--to', '2020-01-01T00:00:00Z'],
+    ['advance', '--to', '2020-01-01T00:00:00Z'],
+    ['advance', '--by', 'P200Y'],
+  ]) {
+    const [dry, real] = [await tally('clock', ...words, '--dry-run'), await tally('clock', ...words, '--yes')];
+    expect(dry).toEqual(real);
+    expect(dry.exitCode).toBeGreaterThan(0);
+  }
+  expect(await json('clock', 'show')).toMatchObject({ data: { isSimulated: false } });
+  expect(await tally('clock', 'advance', '--by', 'P1Y')).toMatchObject({ exitCode: 0 });
+  const dry = await tally('clock', 'reset', '--dry-run');
+  expect(dry).toEqual(await tally('clock', 'reset', '--yes'));
+  expect(dry).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('which is still to come') });
+  expect((await tally('clock', 'advance', '--by', 'P1D', '--dry-run')).exitCode).toBe(0);
+});
+
+test('the clock of a database without records may be set anywhere, and a rehearsal says so', async () => {
+  stage = await createStage('embedded');
+  const words = ['clock', 'set', '--to', '2020-01-01T00:00:00Z'];
+  expect((await tally(...words, '--dry-run')).exitCode).toBe(0);
+  expect((await tally(...words)).exitCode).toBe(0);
+});
+
 describe('elsewhere', () => {
   beforeEach(async () => await begin('http'));
 
