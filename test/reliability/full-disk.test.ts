@@ -71,6 +71,22 @@ test.runIf(canFillDisk)(
   },
 );
 
+test.runIf(canFillDisk).each([0, 1_000_000])(
+  'a demo for which there are %i bytes is refused as what later may do, and leaves its directory empty (skipped without prlimit)',
+  (bytes) => {
+    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const into = join(home, 'playground');
+    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
+    const words = ['demo', '--into', into, '--quiet'];
+    const options = { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } };
+    const { status, stderr } = runOnFullDisk(words, options, bytes);
+    expect([status, stderr]).toEqual([9, expect.stringMatching(/^tally: (?:cannot write|the story ends at tally)/)]);
+    expect(readdirSync(into)).toEqual([]);
+    expect(runOnFullDisk(words, options, 100_000_000).status).toBe(0);
+  },
+);
+
 const postgres = canFillDisk ? await usePostgres() : undefined;
 
 test.runIf(postgres !== undefined)(

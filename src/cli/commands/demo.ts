@@ -1,11 +1,11 @@
 /** `tally demo`: the main job on a database of its own, each command shown before its output. */
 
-import { createReadStream, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { refuseUrl } from '../../database-url.ts';
-import { BillingError, errorFacts } from '../../errors.ts';
+import { BillingError, errorFacts, isFailureOfDisk, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
@@ -15,6 +15,8 @@ import { generateEvents } from '../demo/generated-events.ts';
 import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
+import { checkReadable } from '../files/files.ts';
+import { unwritable, writeOutputFile } from '../files/output-file.ts';
 import { readBatches } from '../import/batches.ts';
 import { allowFormats } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
@@ -29,12 +31,14 @@ interface DemoFlags {
   readonly into?: string;
 }
 
+const columnsOfEvents = 'TIMESTAMP, ContextTokens and GeneratedTokens';
+
 type RunLine = Declaring['runLine'];
 
 export const declare: CommandModule['declare'] = (command, { runAction, runLine }) => {
   command
     .usage('[flags]')
-    .option('--events <file>', 'tell it on this CSV file with TIMESTAMP, ContextTokens and GeneratedTokens')
+    .option('--events <file>', `tell it on this CSV file with ${columnsOfEvents}`)
     .option('--seed <number>', 'other generated events', '1')
     .option('--into <directory>', 'where the database and the files are put (a temporary one when not given)')
     .addHelpText(
@@ -56,6 +60,22 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   allowFormats(session.flags, []);
   const seed = seedOfFlag(flags.seed);
   const directory = directoryFor(flags.into);
+  try {
+    await tellIn(directory, flags, { seed, session, runLine });
+  } catch (error) {
+    // It was empty, and is again: the command can be repeated.
+    for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true });
+    throw error;
+  }
+}
+
+interface Telling {
+  readonly seed: number;
+  readonly session: Session;
+  readonly runLine: RunLine;
+}
+
+async function tellIn(directory: string, flags: DemoFlags, { seed, session, runLine }: Telling): Promise<void> {
   const database = join(directory, 'demo.db');
   const plot = flags.events === undefined ? generatedPlot(seed, directory) : await plotOfFile(flags.events);
   // A day after the month that is told, so that its invoices can be finalized.
@@ -100,9 +120,11 @@ function directoryFor(into: string | undefined): string {
     makeDirectory(directory);
     isEmpty = readdirSync(directory).length === 0;
   } catch (cause) {
+    if (isFailureOfDisk(cause)) throw unwritable(into, cause);
     const { code } = cause as NodeJS.ErrnoException;
+    const hint = code === 'ENOTDIR' ? 'name a new directory' : 'name a directory that you may write to';
     const words = code === 'ENOTDIR' && existsSync(directory) ? 'is no directory' : `cannot be used (${code})`;
-    throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint: 'name a new directory' });
+    throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint });
   }
   if (isEmpty) return directory;
   throw new BillingError('refused', `${into} is not empty: nothing was written`, { hint: 'name a new directory' });
@@ -132,7 +154,7 @@ function generatedPlot(seed: number, directory: string): Plot {
     to: Temporal.Instant.from(`${endDate}T00:00:00Z`),
     customers: customers.map((customer) => customer.externalId),
   };
-  writeFileSync(file, generateEvents(usage));
+  writeOutputFile(file, generateEvents(usage));
   return {
     file,
     customers,
@@ -146,7 +168,7 @@ function generatedPlot(seed: number, directory: string): Plot {
 
 /** One customer sent all requests of the file, all of them to one model. */
 async function plotOfFile(file: string): Promise<Plot> {
-  if (!existsSync(file)) throw new BillingError('usage', `cannot read ${file}: there is no such file`);
+  checkReadable(file);
   const { first, last } = await spanOf(file);
   const startDate = first.toZonedDateTimeISO('UTC').toPlainDate().with({ day: 1 });
   const lastDate = last.toZonedDateTimeISO('UTC').toPlainDate();
@@ -169,8 +191,14 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
   const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
   const options = { delimiter: ',', batchSize: limits.eventsPerBatch, mapping };
   const instants: Temporal.Instant[] = [];
-  for await (const { events } of readBatches(createReadStream(file), options)) {
-    for (const { timestamp } of events) instants.push(Temporal.Instant.from(timestamp));
+  try {
+    for await (const { events } of readBatches(createReadStream(file), options)) {
+      for (const { timestamp } of events) instants.push(Temporal.Instant.from(timestamp));
+    }
+  } catch (error) {
+    // What helps an import is flags that the demo has not.
+    if (!(error instanceof BillingError) || error.kind !== 'usage') throw error;
+    throw reworded(error, `${file}: ${error.message}`, `the demo takes CSV with ${columnsOfEvents}`);
   }
   instants.sort((a, b) => Temporal.Instant.compare(a, b));
   const [first, last] = [instants[0], instants.at(-1)];

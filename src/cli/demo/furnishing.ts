@@ -1,11 +1,12 @@
 /** What the story does not need and the examples of help do: resources under the ids that they name, and small files. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
+import { makeDirectory } from '../../make-directory.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 import { processorCustomerIdField, providers } from '../../operations/providers.ts';
+import { writeOutputFile } from '../files/output-file.ts';
 import type { Tally } from './story.ts';
 
 /** Goes on where the story of generated events ended, without a word. */
@@ -50,11 +51,11 @@ export async function furnish(
   await tally(['meters', 'create', ...words], [exampleIds.freeMeter]);
   await tally(['backup', join(directory, 'demo-backup.db')]);
   await tally(['catalog', 'export', '--file', join(directory, 'catalog.yaml')]);
-  writeFileSync(join(directory, 'events.jsonl.gz'), gzipSync(`${cloudEvents.join('\n')}\n`));
-  for (const [name, lines] of Object.entries(files)) writeFileSync(join(directory, name), `${lines.join('\n')}\n`);
+  writeOutputFile(join(directory, 'events.jsonl.gz'), gzipSync(`${cloudEvents.join('\n')}\n`));
+  for (const [name, lines] of Object.entries(files)) writeOutputFile(join(directory, name), `${lines.join('\n')}\n`);
   const { default: examples } = await import('./examples.json', { with: { type: 'json' } });
-  mkdirSync(join(directory, 'examples'), { recursive: true });
-  for (const [name, text] of Object.entries(examples)) writeFileSync(join(directory, 'examples', name), text);
+  makeDirectory(join(directory, 'examples'));
+  for (const [name, text] of Object.entries(examples)) writeOutputFile(join(directory, 'examples', name), text);
 }
 
 const files: Readonly<Record<string, readonly string[]>> = {

@@ -48,6 +48,17 @@ describe('the demo on generated events', () => {
 
   test('refuses a file that is not there', async () => {
     expect(await demo('--events', 'nowhere.csv')).toMatchObject({ exitCode: 2, text: '' });
+    expect((await demo('--events', tmpdir())).stderr).toContain('it is a directory');
+  });
+
+  test('says of a file without its columns which ones it takes', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'customers.csv');
+    writeFileSync(file, 'name,email\nAda,ada@acme.example\n');
+    const { exitCode, stderr } = await demo('--events', file);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      `tally: ${file}: no column says when it happened\n  hint: the demo takes CSV with TIMESTAMP, ContextTokens and GeneratedTokens\n`,
+    ]);
   });
 
   test('refuses a place that is no empty directory, and says what it is', async () => {
