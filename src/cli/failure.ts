@@ -6,6 +6,7 @@ import type { CommandSpec } from './command-line/manifest.ts';
 import { onSameTarget } from './command-line/same-target.ts';
 import { safe, safeJson, say, vouch } from './terminal/safe-text.ts';
 import type { Terminal } from './terminal/terminal.ts';
+import { UnprintedError } from './terminal/unprinted.ts';
 
 export interface FailureContext {
   readonly terminal: Terminal;
@@ -23,7 +24,11 @@ export interface FailureContext {
 export function tellFailure(error: unknown, context: FailureContext): number {
   const failure = error instanceof BillingError ? error : unexpected(error);
   const facts = errorFacts[failure.kind];
-  const words = failure.hint ?? flagHint(failure, context.command) ?? debugHint(failure, error, context);
+  const words =
+    unprintedHint(failure, context.command) ??
+    failure.hint ??
+    flagHint(failure, context.command) ??
+    debugHint(failure, error, context);
   const hint = words === undefined ? undefined : onSameTarget(words, context.flags ?? {});
   const { terminal } = context;
   terminal.err(say`tally: ${oneLine(failure.message)}\n`);
@@ -79,6 +84,15 @@ function unexpected(error: unknown): BillingError {
 
 function debugHint(failure: BillingError, error: unknown, { isDebug }: FailureContext): string | undefined {
   return failure === error || isDebug ? undefined : 'run it again with --debug to see where it happened';
+}
+
+/** A person who sees no answer does it again, which must not happen to a write; of a reading there is nothing to say. */
+function unprintedHint(failure: BillingError, command: CommandSpec | undefined): string | undefined {
+  if (!(failure instanceof UnprintedError) || command?.isWrite === false) return undefined;
+  const what =
+    command === undefined ? 'where the command changes something, that is done' : 'what was to be done is done';
+  const done = `${what}: look before it is repeated`;
+  return failure.hint === undefined ? done : `${failure.hint}; ${done}`;
 }
 
 function oneLine(message: string): string {

@@ -231,14 +231,14 @@ test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(
   },
 );
 
-test.each([
-  ['"x" * 3000000000', 2],
-  ['.data[500000000] = 1', 8],
-])('--jq %s, for which there is no memory, ends with %i', async (expression, code) => {
-  const outcome = await tally(['customers', 'list', '--jq', expression], home());
-  expect(outcome).toMatchObject({ code, stdout: '' });
-  expect(outcome.stderr).toContain('tally: --jq: it needs more memory than jq has\n');
-});
+test.each(['"x" * 3000000000', '.data[500000000] = 1'])(
+  '--jq %s, for which there is no memory, ends with 2',
+  async (expression) => {
+    const outcome = await tally(['customers', 'list', '--jq', expression], home());
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toContain('tally: --jq: it needs more memory than jq has\n');
+  },
+);
 
 function processorSeconds(pid = 0): number {
   const [, user = '0', system = '0'] =

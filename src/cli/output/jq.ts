@@ -1,9 +1,10 @@
 /** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not reckon with. */
 
-import { BillingError, InvalidInputError } from '../../errors.ts';
+import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { safeLines } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
+import { UnprintedError } from '../terminal/unprinted.ts';
 
 /** Throws a usage error with the words of jq for an expression that it cannot read; of it only what is constant is reckoned. */
 export async function checkJq(expression: string): Promise<void> {
@@ -19,26 +20,22 @@ export async function checkJq(expression: string): Promise<void> {
 
 /**
  * Each result on a line: texts as they are, everything else as compact JSON. A whole number beyond 2^53 or a long decimal
- * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws InvalidInputError with
+ * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws UnprintedError with
  * the words of jq where the expression does not fit the answer. What `debug` and `stderr` of jq say is dropped.
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
   if (json.length > limits.jqCharacters) {
-    throw new InvalidInputError(
-      [{ path: '', message: `--jq takes ${limits.jqCharacters} characters of JSON at most` }],
-      {
-        hint: 'choose less with --json FIELDS or --limit, or pipe -o json into the jq of this machine',
-      },
-    );
+    throw new UnprintedError('usage', `--jq takes ${limits.jqCharacters} characters of JSON at most`, {
+      hint: 'choose less with --json FIELDS or --limit, or pipe -o json into the jq of this machine',
+    });
   }
   try {
     const found = await results(json, expression);
     return safeLines(found === undefined ? '' : `${found}\n`);
   } catch (error) {
-    throw new InvalidInputError([{ path: '', message: `--jq: ${wordsOf(error)}` }], {
+    throw new UnprintedError('usage', `--jq: ${wordsOf(error)}`, {
       cause: error,
-      // Of a write, too, which a person who looks again with another flag would do twice.
-      hint: 'it does not fit the answer: look at that of a reading with -o json; a write is done all the same, and not to be repeated',
+      hint: 'it does not fit the answer: look at that of a reading with -o json',
     });
   }
 }

@@ -6,7 +6,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
-import { BillingError } from '../../errors.ts';
+import { UnprintedError } from './unprinted.ts';
 
 export interface OutputEnd {
   readonly isTTY: boolean;
@@ -88,12 +88,9 @@ function writeNow(descriptor: number, bytes: Buffer, onFailure: OnFailure): Buff
   return bytes.subarray(written);
 }
 
-function unwritable(cause: NodeJS.ErrnoException): BillingError {
+function unwritable(cause: NodeJS.ErrnoException): UnprintedError {
   const why = cause.code === 'ENOSPC' ? 'the disk is full' : cause.message;
-  return new BillingError('internal', `the output cannot be written: ${why}`, {
-    cause,
-    hint: 'what was to be done is done: look before the command is repeated',
-  });
+  return new UnprintedError('internal', `the output cannot be written: ${why}`, { cause });
 }
 
 /** Terminals are devices. So is where output is thrown away, which scripts do. */

@@ -62,8 +62,11 @@ describe('--jq', () => {
 
   test('an expression that does not fit the answer prints nothing', async () => {
     const { code, stdout, stderr } = await tally(['customers', 'list', '--jq', '.data[].id, .data.x']);
-    expect([code, stdout]).toEqual([8, '']);
+    expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
+    expect(stderr).toContain('hint: it does not fit the answer: look at that of a reading with -o json\n');
+    const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '') as { readonly error: Record<string, unknown> };
+    expect([error['code'], error['status']]).toEqual(['USAGE', undefined]);
   });
 
   test('an expression that does not fit the answer of a write says that it is done', async () => {
@@ -75,8 +78,8 @@ describe('--jq', () => {
       '--jq',
       '.data.id.none',
     ]);
-    expect([code, stdout, calls]).toEqual([8, '', 1]);
-    expect(stderr).toContain('a write is done all the same, and not to be repeated');
+    expect([code, stdout, calls]).toEqual([2, '', 1]);
+    expect(stderr).toContain('with -o json; what was to be done is done: look before it is repeated\n');
   });
 
   test('takes an answer of megabytes in time that grows with its length', async () => {
@@ -90,7 +93,7 @@ describe('--jq', () => {
     const data = [{ name: 'x'.repeat(limits.jqCharacters) }];
     const shell = createShell({ reply: () => ({ body: { data } as unknown as Answer['body'] }) });
     const { code, stdout, stderr } = await shell.run(['customers', 'list', '--jq', '.data | length']);
-    expect([code, stdout]).toEqual([8, '']);
+    expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('hint: choose less with --json FIELDS or --limit, or pipe -o json');
   });
 
