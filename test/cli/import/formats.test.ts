@@ -14,7 +14,8 @@ import { importEvents } from '../../../src/cli/import/events.ts';
 import type { SendingOptions } from '../../../src/cli/import/events.ts';
 import { formatOf } from '../../../src/cli/import/input.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
-import { BadRequestError } from '../../../src/errors.ts';
+import { BadRequestError, UnavailableError } from '../../../src/errors.ts';
+import type { Billing } from '../../../src/operations/index.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
 import { createShell } from '../shell.ts';
@@ -231,6 +232,25 @@ test.each([true, false])(
     );
   },
 );
+
+test.each([
+  [1, 'no space is left; nothing was changed'],
+  [2, 'no space is left (lines up to 2 are done; repeat the import to go on)'],
+])('that nothing was changed is said of an import which did nothing before: at batch %i', async (failing, told) => {
+  const text = 'timestamp,city\n2026-02-01 00:00:00,Bonn\n2026-02-02 00:00:00,Bonn\n';
+  const whose = { ...mapping, eventName: 'e', customer: 'acme' };
+  const batches = readBatches(chunked(Buffer.from(text)), { delimiter: ',', batchSize: 1, mapping: whose });
+  let sent = 0;
+  const call: Billing['call'] = async (...asked) => {
+    sent += 1;
+    if (sent === failing) throw new UnavailableError('no space is left; nothing was changed');
+    return await world.billing.call(...asked);
+  };
+  await expect(importEvents(batches, { billing: { call } })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: told,
+  });
+});
 
 test.each([true, false])(
   'what stops an import half-way tells what is done, and of a dry run nothing',
