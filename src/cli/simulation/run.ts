@@ -133,8 +133,9 @@ function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoic
   const words = failed.map(
     ({ line, what, actual, expected }) => `${fileName}:${line}: ${what} is ${actual}, must be: ${expected}`,
   );
-  for (const each of words.slice(0, -1)) session.terminal.err(say`${each}\n`);
-  throw new BillingError('checkFailed', words.at(-1) ?? '', {
-    hint: `${failed.length} of ${expectations.length} expectations are not met; see all with: --show expectations`,
-  });
+  const hint = 'see all with: --show expectations';
+  if (words.length === 1) throw new BillingError('checkFailed', words[0] ?? '', { hint });
+  for (const each of words) session.terminal.err(say`${each}\n`);
+  const count = `${words.length} of ${expectations.length} expectations are not met`;
+  throw new BillingError('checkFailed', count, { hint });
 }

@@ -258,7 +258,15 @@ expect:
 
   test('that is not met ends the run with 10', () => {
     expect(result.exitCode).toBe(10);
-    expect(result.stderr).toContain(`${pairs.length} of ${pairs.length * 2} expectations are not met`);
+    const { error } = JSON.parse(result.stderr.trimEnd().split('\n').at(-1) ?? '');
+    expect(error.message).toBe(`${pairs.length} of ${pairs.length * 2} expectations are not met`);
+  });
+
+  test('is the error itself where it is the only one', async () => {
+    const expected = `expect:\n  - { balance: acme, equals: 1 }\n`;
+    const { exitCode, stderr } = await run(scenario(expected), '--show', 'expectations');
+    expect(exitCode).toBe(10);
+    expect(stderr).toMatch(/^tally: .*scenario\.yaml:\d+: .* must be: equals 1$/m);
   });
 });
 
