@@ -34,7 +34,8 @@ const alike = [
 ];
 
 export function usageError(error: CommanderError, { known, path }: Named): BillingError {
-  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const [parsed = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  const message = parsed.replace(/^missing required argument '(.+)'$/, 'missing <$1>');
   const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
   const [, command, flag] = /^unknown (?:command '(.+)'|option '(--\w[^']*)')$/.exec(message) ?? [];
   const verbs = (path.at(-1)?.commands ?? []).map((each) => each.name());

@@ -150,7 +150,7 @@ export const timestampInput = recognizedAs(
       else
         payload.issues.push({
           code: 'custom',
-          message: yearWords(payload.value, utcTimestamp) ?? timestampWords,
+          message: yearWords(payload.value, utcTimestamp) ?? dayWords(payload.value, utcTimestamp) ?? timestampWords,
           input: payload.value,
         });
     })
@@ -165,7 +165,9 @@ export const dateOrTimestampInput = recognizedAs(
     .max(40, { abort: true })
     .refine((value) => startOf(value) !== undefined, {
       error: ({ input }) =>
-        yearWords(input, startOf) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
+        yearWords(input, startOf) ??
+        dayWords(input, startOf) ??
+        'must be a date such as 2026-03-01 or a date-time with an offset',
     })
     .transform((value) => startOf(value) ?? value)
     .meta({
@@ -189,6 +191,14 @@ function yearWords(value: unknown, read: (text: string) => unknown): string | un
   // A leap year between them stands in, so that 29 February is not what spoils it.
   const isRead = Boolean(read(`2004${rest}`));
   return isRead ? `must be in the years ${limits.firstYear} to ${limits.lastYear}` : undefined;
+}
+
+/** The same of a day that no calendar has. */
+function dayWords(value: unknown, read: (text: string) => unknown): string | undefined {
+  const [, day = '', rest] = /^(\d{4}-\d{2}-\d{2})(.*)$/.exec(String(value)) ?? [];
+  if (day === '' || isCalendarDate(day)) return undefined;
+  const isRead = Boolean(read(`2004-01-01${rest}`));
+  return isRead ? `must be on a day of the calendar: there is no ${day}` : undefined;
 }
 
 /** What the property of an event is compared with: a text that one may have (`usage.ts`), empty too; comes out in NFC. */

@@ -138,7 +138,7 @@ describe('time is refused', () => {
     [{ by: '3m' }, '422 by: must be a duration above 0'],
     [{ by: '1000y' }, '422 by: leads beyond the year 2100'],
     [{ by: '99999y' }, '422 by: leads beyond the year 2100'],
-    [{ to: '2026-02-30' }, '422 to: must be a date'],
+    [{ to: '2026-02-30' }, '422 to: must be on a day of the calendar'],
   ])('to advance by %j', async (body, words) => {
     expect(await refusal(world, 'clock.advance', { body })).toContain(words);
     expect((await show()).isSimulated).toBe(false);

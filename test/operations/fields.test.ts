@@ -217,7 +217,10 @@ describe('a date that only its year spoils is told the years', () => {
     [dateOrTimestampInput, '2101-01-01', years],
     [dateOrTimestampInput, '2100-12-31T20:00:00-05:00', years],
     [timestampInput, '2000-01-01T00:00:00+05:00', years],
-    [timestampInput, '2026-02-29T00:00:00Z', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [timestampInput, '2026-02-29T00:00:00Z', 'must be on a day of the calendar: there is no 2026-02-29'],
+    [timestampInput, '2026-13-01T00:00:00+02:00', 'must be on a day of the calendar: there is no 2026-13-01'],
+    [timestampInput, '2026-02-30T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [dateOrTimestampInput, '2026-02-30', 'must be on a day of the calendar: there is no 2026-02-30'],
     [dateInput, '2026-03-01T00:00:00Z', 'must be a date such as 2026-03-01'],
   ])('%# %s', (field, literal, words) => {
     expect(field.safeParse(literal).error?.issues[0]?.message).toBe(words);

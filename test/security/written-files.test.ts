@@ -149,6 +149,11 @@ describe.skipIf(process.platform === 'win32')('a file that may be replaced', () 
     expect(() => writeOutputFile(path, '', { isForced: true })).toThrow(`cannot write ${path}: ${words}`);
   });
 
+  test.skipIf(process.platform === 'win32')('a file in the place of its directory is named', () => {
+    const path = join(process.execPath, 'file');
+    expect(() => writeOutputFile(path, '')).toThrow(`cannot write ${path}: a file stands where a directory should`);
+  });
+
   test.runIf(existsSync('/dev/null'))('a device keeps its mode, also for root', () => {
     const { mode } = statSync('/dev/null');
     try {

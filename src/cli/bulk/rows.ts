@@ -8,6 +8,7 @@ import type { Given } from '../command-line/flags.ts';
 import { inputOf, member } from '../command-line/flags.ts';
 import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
 import { folded } from '../wire/rows.ts';
+import { counted } from '../terminal/safe-text.ts';
 
 export interface BulkRow {
   /** Line of the file on which the row begins. */
@@ -179,7 +180,7 @@ async function readRow(
   }: { readonly columns: readonly Column[]; readonly command: CommandSpec; readonly given: Given },
 ): Promise<Omit<BulkRow, 'line'>> {
   if (cells.length !== columns.length) {
-    throw new BillingError('usage', `has ${cells.length} columns where the header has ${columns.length}`);
+    throw new BillingError('usage', `has ${counted(cells.length, 'column')} where the header has ${columns.length}`);
   }
   const positionals = command.positionals.map((_, index) => given.positionals[index] ?? '');
   const flags: Record<string, readonly string[]> = { ...given.flags };

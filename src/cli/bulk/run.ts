@@ -96,7 +96,7 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
   for (const { line, message } of problems.slice(0, shownProblems)) terminal.err(say`line ${line}: ${message}\n`);
   if (problems.length <= shownProblems) return;
   const where = whereAllAre === undefined ? '' : `: ${whereAllAre}`;
-  terminal.err(say`and ${problems.length - shownProblems} more rows${where}\n`);
+  terminal.err(say`and ${counted(problems.length - shownProblems, 'more row')}${where}\n`);
 }
 
 /** The plan, and what the service in this process would refuse: each row by itself, done and taken back. */

@@ -3,7 +3,7 @@
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { ifTold } from '../session/if-told.ts';
@@ -61,5 +61,7 @@ function burnLines({ blocks }: Wallet): SafeText[] {
     const expiry = expiresAt === null ? 'never expires' : `expires ${expiresAt.replace(/\.000Z$/, 'Z')}`;
     return say`${index === 0 ? 'burns first' : '       then'}    ${id}  ${amount}  ${expiry}  ${description}`;
   });
-  return burning.length > shownGrants ? [...lines, say`       and ${burning.length - shownGrants} more grants`] : lines;
+  return burning.length > shownGrants
+    ? [...lines, say`       and ${counted(burning.length - shownGrants, 'more grant')}`]
+    : lines;
 }

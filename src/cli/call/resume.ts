@@ -64,6 +64,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
     }
   }
   terminal.out(await render({ data: resumed }, view, { choice: output, fields, stdout: terminal.stdout }));
+  if (flags.dryRun === true) tell(session, say`dry run on ${target.environment}: nothing was sent`);
   if (unfinished.length === 0) tellNone(session, history.unfinishedElsewhere(placeOf(target)));
   const failed = resumed.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return;

@@ -7,7 +7,7 @@ import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
 import { checkFields, render } from '../output/output.ts';
 import { type Progress, createProgress } from '../session/progress.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
@@ -67,7 +67,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const isQuiet = session.flags.quiet === true;
   if (!isQuiet) {
     for (const { name, eventCount, ledgerHead } of data.organizations) {
-      terminal.err(say`${name}: ${eventCount} events, ledger head ${ledgerHead}\n`);
+      terminal.err(say`${name}: ${counted(eventCount, 'event')}, ledger head ${ledgerHead}\n`);
     }
   }
   if (isDryRun) return;

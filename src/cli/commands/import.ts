@@ -262,7 +262,7 @@ async function tellReport(
         flags.refused === undefined
           ? 'all of them with --refused FILE or -o json'
           : `all of them are in ${flags.refused}`;
-      terminal.err(say`and ${refused.length - shownRefusals} more refused rows: ${where}\n`);
+      terminal.err(say`and ${counted(refused.length - shownRefusals, 'more refused row')}: ${where}\n`);
     }
   }
   if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });

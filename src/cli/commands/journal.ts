@@ -13,7 +13,7 @@ import { readLine, verifyLines } from '../operator/journal-line.ts';
 import type { JournalLine } from '../operator/journal-line.ts';
 import { journalPath } from '../operator/journal.ts';
 import { checkFields, render } from '../output/output.ts';
-import { safeJson, say } from '../terminal/safe-text.ts';
+import { counted, safeJson, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { CommandModule } from './command.ts';
@@ -162,11 +162,13 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   checkFields(output, fields, view);
   if (!/^[1-9]\d{0,8}$/.test(flags.limit))
-    throw new BillingError('usage', `--limit takes a number, not ${flags.limit}`);
+    throw new BillingError('usage', `--limit takes a whole number from 1 to 999999999, not ${flags.limit}`);
   const texts = await readJournal(session);
   const found = texts.map(readLine).filter((line) => line !== undefined);
   if (found.length < texts.length) {
-    terminal.err(say`${texts.length - found.length} lines are damaged and not shown: see tally journal verify\n`);
+    terminal.err(
+      say`damaged and not shown: ${counted(texts.length - found.length, 'line')}; see tally journal verify\n`,
+    );
   }
   const listed = flags.unfinished === true ? unfinished(found) : found;
   const shown = listed.filter(filterOf(flags)).toReversed();
@@ -233,7 +235,7 @@ async function verify({ contains }: VerifyFlags, session: Session): Promise<void
   if (first === undefined) return;
   throw new BillingError(
     'checkFailed',
-    `${data.findings.length} lines are not as written; line ${first.line} ${first.problem}`,
+    `not as written: ${counted(data.findings.length, 'line')}; line ${first.line} ${first.problem}`,
     {
       hint: 'see all of them with: -o json',
     },

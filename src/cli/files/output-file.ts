@@ -130,7 +130,7 @@ export function unwritable(path: string, cause: unknown): BillingError {
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a link',
   ENOENT: 'there is no such directory',
-  ENOTDIR: 'there is no such directory',
+  ENOTDIR: 'a file stands where a directory should',
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   EPERM: 'permission denied',

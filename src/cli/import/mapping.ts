@@ -6,6 +6,7 @@ import type { ExactNumber } from '../../exact-json.ts';
 import { isSmallEnough } from '../../operations/field-rules.ts';
 import { delimiterHint } from '../files/csv-file.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
+import { counted } from '../terminal/safe-text.ts';
 
 export interface MappingOptions {
   /** Name of every event, or the column that has it. */
@@ -71,7 +72,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
 
   const toEvent = (row: readonly string[]): MappedRow => {
     if (row.length !== header.length)
-      return { reason: `has ${row.length} columns where the header has ${header.length}` };
+      return { reason: `has ${counted(row.length, 'column')} where the header has ${header.length}` };
     const at = toTimestamp(row[timestamp] ?? '');
     if (at === undefined)
       return { reason: `${header[timestamp]}: ${whyNoInstant(row[timestamp] ?? '', options.timeZone)}` };

@@ -3,7 +3,7 @@
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { render } from '../output/output.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Compared, State } from './compare.ts';
 import type { Wanted } from './wanted.ts';
@@ -73,7 +73,7 @@ export async function report(
   const count = (state: State) => all.filter((each) => each.state === state).length;
   tell(
     session,
-    say`${location}: ${outcomes.size} of ${wanted.length} contracts; ${count('new')} records new, ${count('changed')} changed, ${count('same')} same`,
+    say`${location}: ${outcomes.size} of ${wanted.length} contracts; ${counted(count('new'), 'record')} new, ${count('changed')} changed, ${count('same')} same`,
   );
   const unshown = hasContracts
     ? 'events, meters, rate cards'
@@ -135,7 +135,7 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
   });
   const data = [...once, ...gone];
   if (session.output.format !== 'table' || data.length > 0) await print({ data }, checkView, session);
-  tell(session, say`${outcomes.size} of ${wanted.length} contracts compared: ${data.length} differences`);
+  tell(session, say`${outcomes.size} of ${wanted.length} contracts compared: ${counted(data.length, 'difference')}`);
 }
 
 async function print(body: unknown, view: View, { terminal, output }: Session): Promise<void> {

@@ -15,7 +15,7 @@ import { timeoutOf } from '../session/open-session.ts';
 import { checkFields } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
@@ -188,9 +188,13 @@ function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, no
 function refuseDifferences(compared: readonly Compared[]): void {
   const differing = compared.filter(({ state }) => state !== 'same');
   if (differing.length === 0) return;
-  throw new BillingError('checkFailed', `the mirror differs from the service in ${differing.length} places`, {
-    hint: 'bring it up to date with the same command without --check',
-  });
+  throw new BillingError(
+    'checkFailed',
+    `the mirror differs from the service in ${counted(differing.length, 'place')}`,
+    {
+      hint: 'bring it up to date with the same command without --check',
+    },
+  );
 }
 
 /** When the interrupted pull of the same contracts began, which this one goes on with; undefined where there is none. */

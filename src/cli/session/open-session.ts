@@ -85,7 +85,7 @@ export function timeoutOf(flags: GlobalFlags): number | undefined {
   if (flags.timeout === undefined) return undefined;
   const seconds = Number(flags.timeout);
   if (/^\d+(?:\.\d+)?$/.test(flags.timeout) && seconds > 0) return Math.round(seconds * 1000);
-  throw new BillingError('usage', `--timeout takes seconds above 0, not ${flags.timeout}`);
+  throw new BillingError('usage', `--timeout takes seconds above 0 in digits, such as 0.5 or 30, not ${flags.timeout}`);
 }
 
 function checkEnvironment(target: Target, expected: string | undefined): void {

@@ -7,7 +7,7 @@ import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
@@ -127,7 +127,7 @@ function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoic
       expectations.length === 0
         ? ''
         : `, ${expectations.length - failed.length} of ${expectations.length} expectations met`;
-    session.terminal.err(say`${eventCount} events, ${invoices.length} invoices${held}\n`);
+    session.terminal.err(say`${counted(eventCount, 'event')}, ${counted(invoices.length, 'invoice')}${held}\n`);
   }
   if (failed.length === 0) return;
   const words = failed.map(

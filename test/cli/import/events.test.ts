@@ -65,7 +65,7 @@ test('a file that has grown adds its new rows alone', async () => {
 
 describe('a refused row is reported with its line and its reason, and the others are imported', () => {
   test.each([
-    ['2026-02-30 00:00:00,acme,1', 'timestamp: must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    ['2026-02-30 00:00:00,acme,1', 'timestamp: must be on a day of the calendar: there is no 2026-02-30'],
     ['not a time,acme,1', 'timestamp: "not a time" is no timestamp such as 2026-03-01T09:30:00Z'],
     ['2026-02-01 00:00:00,nobody,1', 'externalCustomerId'],
     ['2026-03-01 01:00:01,acme,1', 'timestamp'],

@@ -354,7 +354,7 @@ describe('tally journal', () => {
     writeFileSync(pathOf(shell), `${first.replace('ada', 'eve')}\n`);
     expect(await shell.run('journal verify')).toMatchObject({
       code: 10,
-      stderr: expect.stringContaining('line 1 was changed after it was written'),
+      stderr: expect.stringContaining('not as written: 1 line; line 1 was changed after it was written'),
     });
   });
 
@@ -366,7 +366,7 @@ describe('tally journal', () => {
   });
 
   test.each([
-    ['journal list --limit no', '--limit takes a number'],
+    ['journal list --limit no', '--limit takes a whole number from 1 to 999999999'],
     ['journal list --since yesterday', '--since takes a date'],
     ['journal list --columns nothing', 'there is no field "nothing"'],
     ['journal list --operation credits.grnat', 'did you mean credits.grant?'],

@@ -20,7 +20,7 @@ describe('a scenario with a mistake is refused, with the line and the path of th
     [
       'a day that is none',
       'start: 2026-02-30\nuntil: 2026-03-01\n',
-      ['s.yaml:1: start: must be a date such as 2026-03-01 or a date-time with an offset'],
+      ['s.yaml:1: start: must be on a day of the calendar: there is no 2026-02-30'],
     ],
     ['an end before the start', 'start: 2026-02-01\nuntil: 2026-01-01\n', ['s.yaml:2: until: must be after the start']],
     ['a misspelt section', `${head}custmers: []\n`, ['s.yaml:3: custmers: unknown field: did you mean customers?']],
