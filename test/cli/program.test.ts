@@ -67,10 +67,8 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['--json customers list --limit', "option '--limit <number>' argument missing", 'see: tally customers list --help'],
     ['customers list --limit 1 --limit 2', '--limit was given twice', undefined],
     ['customers list --database a --database=b', '--database was given twice', undefined],
-    ['-o json customers list -ocsv', '--output was given twice', undefined],
-    ['customers list --json --json id', '--json was given twice', undefined],
-    ['customers list --columns id --columns name', '--columns was given twice', undefined],
-    ['credits grant --from a.csv --from a.csv', '--from was given twice', undefined],
+    ['customers list --expect-env sandbox --expect-env embedded', '--expect-env was given twice', undefined],
+    ['credits grant --from a.csv --from b.csv', '--from was given twice, with two values', undefined],
     ['usage cost --by day --by month', '--by was given twice', undefined],
     ['import events a.csv --customer a --customer b', '--customer was given twice', undefined],
     ['serve --port 1 --port 2', '--port was given twice', undefined],
@@ -103,8 +101,17 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     if (hint !== undefined) expect(second).toContain(`  hint: ${hint}`);
   });
 
-  test('a switch that is given twice says the same as once', async () => {
-    expect((await createShell().run('customers list --quiet -q --no-input --no-input')).code).toBe(0);
+  test('a switch that is given twice says the same as once, and so does a value', async () => {
+    const line = 'customers list --quiet -q --no-input --no-input --expect-env embedded --expect-env embedded';
+    expect((await createShell().run(line)).code).toBe(0);
+  });
+
+  test('of how to print, the last word counts', async () => {
+    const shell = createShell({
+      reply: () => ({ body: { data: [{ id: 'c1', name: 'A' }] } as unknown as Answer['body'] }),
+    });
+    expect((await shell.run('-o json customers list --columns name -o csv --columns id')).stdout).toBe('"id"\n"c1"\n');
+    expect(JSON.parse((await shell.run('customers list --json --json name')).stdout)).toEqual([{ name: 'A' }]);
   });
 
   test('an unknown flag is heard of before a missing one', async () => {

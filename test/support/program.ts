@@ -54,7 +54,9 @@ export async function runProgram(words: readonly string[], options: ProgramOptio
 
 /** Starts `tally serve` on any free port; resolves when it is ready, throws with its words when it ends instead. */
 export async function serveProgram(words: readonly string[], options: ProgramOptions): Promise<Serving> {
-  const child = start(['serve', '--port', '0', '--rate-limit', '0', '--bill-every', '0', ...words], options);
+  const usual = { '--port': '0', '--rate-limit': '0', '--bill-every': '0' };
+  const flags = Object.entries(usual).filter(([flag]) => !words.includes(flag));
+  const child = start(['serve', ...flags.flat(), ...words], options);
   const ended = once(child, 'close');
   const errors = text(child.stderr);
   const line = await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), ended]);

@@ -9,6 +9,8 @@ export interface GlobalFlag {
   readonly choices?: readonly string[];
   /** The flag without which it means nothing. */
   readonly goesWith?: string;
+  /** It says no more than how to print: of several values the last counts, as scripts and aliases expect. */
+  readonly lastCounts?: true;
 }
 
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
@@ -30,10 +32,16 @@ export const globalFlags = [
     value: '<format>',
     description: 'how to print: table on a terminal and tsv elsewhere when not given',
     choices: outputFormats,
+    lastCounts: true,
   },
-  { name: 'json', value: '[fields]', description: 'JSON: the whole answer, or these fields of each row' },
-  { name: 'jq', value: '<expression>', description: 'JSON through jq: each result on a line' },
-  { name: 'columns', value: '<fields>', description: 'show these fields of each row' },
+  {
+    name: 'json',
+    value: '[fields]',
+    description: 'JSON: the whole answer, or these fields of each row',
+    lastCounts: true,
+  },
+  { name: 'jq', value: '<expression>', description: 'JSON through jq: each result on a line', lastCounts: true },
+  { name: 'columns', value: '<fields>', description: 'show these fields of each row', lastCounts: true },
   { name: 'dry-run', description: 'check a write and print its request; change nothing' },
   { name: 'yes', short: 'y', description: 'do not ask for confirmation; on production together with --expect-env' },
   {

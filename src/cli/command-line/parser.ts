@@ -1,22 +1,30 @@
-/** The parser, refusing a flag that is given twice: it would keep the last value and lose the others. */
+/** The parser, refusing a flag that is given twice with two values: it would keep the last one and lose the others. */
 
 import { Command } from 'commander';
 import type { OptionValueSource } from 'commander';
 
 import { BillingError } from '../../errors.ts';
+import { globalFlags } from './global-flags.ts';
+import type { GlobalFlag } from './global-flags.ts';
 
 export class Parser extends Command {
   override createCommand(name?: string): Parser {
     return new Parser(name);
   }
 
-  /** Lists collect their values, and a switch that is given again says the same. */
+  /** Lists collect their values, and what is given again as it was says the same. */
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource): this {
-    const isAgain = source === 'cli' && this.getOptionValueSource(key) === 'cli';
-    if (isAgain && [value, this.getOptionValue(key)].some((each) => typeof each === 'string')) {
+    const before = this.getOptionValue(key) as unknown;
+    const isOther = value !== before && (typeof value === 'string' || typeof before === 'string');
+    if (isOther && source === 'cli' && this.getOptionValueSource(key) === 'cli' && !lastCounts(key)) {
       const flag = this.options.find((option) => option.attributeName() === key)?.long ?? key;
-      throw new BillingError('usage', `${flag} was given twice`);
+      throw new BillingError('usage', `${flag} was given twice, with two values`);
     }
     return super.setOptionValueWithSource(key, value, source);
   }
+}
+
+function lastCounts(key: string): boolean {
+  const flags: readonly GlobalFlag[] = globalFlags;
+  return flags.some((flag) => flag.name === key && flag.lastCounts === true);
 }
