@@ -24,6 +24,7 @@ import type { Answer } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
 import { answered } from './answer-shape.ts';
+import { temporaryStatuses } from './retry.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
 
@@ -151,7 +152,9 @@ function optionsOf(
     internal: `${howToCheck?.hint ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
   const hint = ownHints[kind] ?? hintOf(answer.headers[answerHeaders.hint]) ?? otherwise[kind];
-  return { ...answered, hint, retryAfterSeconds };
+  // Of a gateway as well, whose kind is that of a bug.
+  const isRetryable = temporaryStatuses.has(answer.status) ? true : undefined;
+  return { ...answered, hint, retryAfterSeconds, isRetryable };
 }
 
 /** A service of ours sends its hints too, so that a person reads the same on both sides. */

@@ -61,6 +61,7 @@ describe('a busy or failing service', () => {
       kind: 'internal',
       message: `${service.host} answered 502`,
       answeredStatus: 502,
+      isRetryable: true,
     });
   });
 });
