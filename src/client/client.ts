@@ -7,7 +7,7 @@ import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
-import { notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
+import { leavesOpen, notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
 import type { HowToCheck, Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
@@ -74,23 +74,27 @@ export function createClient(options: ClientOptions): Client {
     const deadline = deadlineFrom(options);
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
-    const outcome = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
+    const { outcome, wasOpen } = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
     const howToCheck = changesState(operation)
       ? howToCheckOf(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
+    // What refuses this try says nothing of the one before.
+    if (wasOpen && howToCheck !== undefined && outcome.status >= 300) {
+      throw unknownOutcome(target, `answered ${outcome.status} after a try without an outcome`, howToCheck, outcome);
+    }
     return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
   }
 
   /** Sends until an outcome is final. Where none of the tries was answered, any of them may have arrived. */
-  async function exchange(request: HttpRequest, call: Exchange): Promise<HttpAnswer | NoAnswer> {
-    let mayHaveArrived = false;
+  async function exchange(request: HttpRequest, call: Exchange): Promise<Exchanging> {
+    let isOpen = false;
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
       const found = await transport.send(request, remaining(call.deadline));
-      // What is sent away for being too many was not looked at.
-      mayHaveArrived ||= found.kind === 'answer' ? found.status !== 429 : found.mayHaveArrived;
-      const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived };
+      const wasOpen = isOpen;
+      isOpen ||= found.kind === 'answer' ? leavesOpen(found) : found.mayHaveArrived;
+      const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived: isOpen };
       if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
       if (outcome.kind === 'answer' && outcome.headers[answerHeaders.version] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
@@ -101,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
         now: options.now(),
         random: options.random,
       });
-      if (delayMilliseconds === undefined) return outcome;
+      if (delayMilliseconds === undefined) return { outcome, wasOpen };
       options.onRetry?.({ attempt, delayMilliseconds, reason: reasonOf(outcome) });
       await options.sleep(delayMilliseconds);
     }
@@ -111,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
   async function requireTallybook(operation: Outline, deadline: number): Promise<void> {
     if (isTallybook === undefined) {
       const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
-      const outcome = await exchange(probe, { canRepeat: true, deadline });
+      const { outcome } = await exchange(probe, { canRepeat: true, deadline });
       if (outcome.kind === 'noAnswer') throw noAnswerFailure({ ...outcome, mayHaveArrived: false }, undefined);
       // A proxy says so in front of any service.
       const isOfProxy = isTallybook === undefined && temporaryStatuses.has(outcome.status);
@@ -166,6 +170,12 @@ function factsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): Connec
     ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sentAt + receivedAt) / 2) }),
     ...(version === undefined || !/^[\w.+-]{1,40}$/.test(version) ? {} : { version }),
   };
+}
+
+interface Exchanging {
+  readonly outcome: HttpAnswer | NoAnswer;
+  /** A try before the last one may have been carried out. */
+  readonly wasOpen: boolean;
 }
 
 interface Exchange {

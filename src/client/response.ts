@@ -119,13 +119,21 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   const message = envelopeMessage(json);
   if (isUnknownRoute(operation, status, message)) return notOffered(operation, target, message ?? `answered ${status}`);
   const kind = kindOfStatus(status) ?? (status >= 500 ? 'internal' : 'badRequest');
-  const saysNothing = message === undefined || message === unknownOutcomeMessage;
-  if (status === 502 || status === 504 || (kind === 'unavailable' && saysNothing)) {
-    if (howToCheck !== undefined) return unknownOutcome(target, `answered ${status}`, howToCheck, answer);
+  if (howToCheck !== undefined && leavesOpen(answer)) {
+    return unknownOutcome(target, `answered ${status}`, howToCheck, answer);
   }
   const isClear = message !== undefined || kind === 'unauthorized' || kind === 'rateLimited' || status >= 500;
   if (!isClear) return invalidResponse(answer, problem, reading);
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
+}
+
+/** Whether an answer leaves open what became of a write: that of a gateway, or a 503 that does not say that nothing was done. */
+export function leavesOpen(answer: HttpAnswer): boolean {
+  const { status } = answer;
+  if (status === 502 || status === 504) return true;
+  if (status !== errorFacts.unavailable.status) return false;
+  const message = envelopeMessage(jsonOf(answer).json);
+  return message === undefined || message === unknownOutcomeMessage;
 }
 
 /** What whoever runs the service is asked for. */

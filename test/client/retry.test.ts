@@ -247,6 +247,23 @@ describe('writes', () => {
     expect(service.requests).toHaveLength(1);
   });
 
+  test.each([401, 403, 404, 409, 422, 429])(
+    'one that may have arrived is not refused by a later try with %i',
+    async (status) => {
+      for (const first of [reset, envelope(504, 'busy')]) {
+        const refused = envelope(status, 'no', { 'retry-after': '9999' });
+        const service = await startFakeService(first, refused);
+        await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toMatchObject({
+          kind: 'network',
+          message: `the outcome is unknown: ${service.host}: answered ${status} after a try without an outcome`,
+          hint: 'repeat the command: sending it twice does no more than sending it once',
+        });
+      }
+      const busy = await startFakeService(envelope(503, 'busy'), envelope(status, 'no', { 'retry-after': '9999' }));
+      await expect(startClient(busy.url).call('credits.grant', repeatableGrant)).rejects.toThrow('no');
+    },
+  );
+
   test('a success that cannot be read says how to check', async () => {
     const service = await startFakeService({ headers: json, body: '{"data":' });
     await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({
