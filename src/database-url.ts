@@ -12,7 +12,10 @@ import { BillingError } from './errors.ts';
 export const inMemory = ':memory:';
 
 /** What a database that is a file begins with, and how the names of the files end that it keeps beside itself. */
-export const databaseFile = { beginning: 'SQLite format 3\0', endsBeside: ['-wal', '-shm', '-journal'] } as const;
+export const databaseFile = {
+  beginning: 'SQLite format 3\0',
+  endsBeside: ['-wal', '-shm', '-journal', '-newest', '-new'],
+} as const;
 
 /** The same text with `***` where a URL in it has a password, however odd the rest of the URL; a path comes back as it is. */
 export function withoutPassword(database: string): string {

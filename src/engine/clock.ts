@@ -32,21 +32,25 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
   'clock.set': async (parts, _caller, { body }) => {
     const to = Temporal.Instant.from(body.to);
-    await parts.store.write(async (tx) => {
+    const isAnew = await parts.store.write(async (tx) => {
       const now = await settingOf(parts, tx, to);
       if (now === undefined) await beginAt(tx, to);
       await setClock(tx, now ?? to);
+      return now === undefined;
     });
+    if (isAnew) parts.store.forgetNewest?.();
     return { body: { data: await advanced(parts, to) } };
   },
 
   'clock.reset': async (parts) => {
-    const data = await parts.store.write(async (tx) => {
+    const { data, isAnew } = await parts.store.write(async (tx) => {
       const real = parts.now();
-      if (await mayBeginAnew(tx, real)) await beginAt(tx, real);
+      const isAnew = await mayBeginAnew(tx, real);
+      if (isAnew) await beginAt(tx, real);
       await removeClock(tx);
-      return await show(parts, tx);
+      return { data: await show(parts, tx), isAnew };
     });
+    if (isAnew) parts.store.forgetNewest?.();
     return { body: { data } };
   },
 

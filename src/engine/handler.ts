@@ -27,7 +27,7 @@ export interface CallContext {
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;
-  /** What the organization keeps as its newest `createdAt` of this write; undefined where it keeps what it had. */
+  /** The newest `createdAt` of the organization behind this write; undefined where it is none. */
   keptTime?: string | undefined;
   /** The newest `createdAt`, where that is `now` and the real clock is far behind it. */
   readonly aheadOfClock: string | undefined;

@@ -70,9 +70,9 @@ export async function inRehearsal<T>(
 
 /** Keeps the instant of a write, behind which the organization's time never goes back (reliability 4.4). */
 export async function keepTime(context: CallContext): Promise<void> {
+  context.keptTime = context.timestamp;
   if (context.timestamp <= context.organization.lastCreatedAt) return;
   await keepLastCreatedAt(context.tx, context.orgId, context.timestamp);
-  context.keptTime = context.timestamp;
 }
 
 async function createContext(

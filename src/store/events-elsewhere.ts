@@ -58,6 +58,7 @@ export async function withEventsElsewhere(
     read: async (query) => await store.read(query),
     write: async (change, options) => await store.write(change, options),
     noteNewest: store.noteNewest,
+    forgetNewest: store.forgetNewest,
     exclusively: async (name, work) => await store.exclusively(name, work),
     inspect: async (options) => await store.inspect(options),
     close: async () => await (closing ??= close()),

@@ -18,7 +18,7 @@ export function refuseExisting(path: string, { allowsEmpty = false } = {}): void
 }
 
 /** A link is there itself, wherever it leads. */
-function isThere(path: string): boolean {
+export function isThere(path: string): boolean {
   try {
     lstatSync(path);
     return true;

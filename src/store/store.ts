@@ -32,6 +32,8 @@ export interface Store {
    * for `inspect`.
    */
   readonly noteNewest?: ((instant: string) => void) | undefined;
+  /** Told where time was set back behind what was noted. */
+  readonly forgetNewest?: (() => void) | undefined;
   /**
    * Does `work` unless another process on the same server is at work of this name; then gives undefined. Processes on one
    * file are kept apart by their transactions alone.

@@ -1,7 +1,16 @@
 /** Reliability 7, C3: the log of a database is lost with what was acknowledged, and doctor finds it out. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -27,9 +36,11 @@ beforeEach(async () => {
   await createCustomer(made, 'first');
 });
 
-/** What kill -9 leaves of the book now, at `file`. */
+/** What kill -9 leaves of the book now, at `file`, whose note is then of that file. */
 function kill(): void {
   placeImage(file, takeImage(made.store.location));
+  const note = readFileSync(`${file}-newest`, 'utf8');
+  writeFileSync(`${file}-newest`, `${note.slice(0, 24)} ${String(statSync(file).ino).padStart(20)}\n`);
 }
 
 async function open(start: string): Promise<World> {
@@ -57,11 +68,17 @@ describe('of a book that was killed', () => {
     expect(await findings()).toEqual([]);
   });
 
-  test('all is missed where its log was removed before any of it was in the file', async () => {
+  test('nothing is made of it where its log was removed before any of it was in the file', async () => {
     kill();
     rmSync(`${file}-wal`);
+    for (const readOnly of [true, false]) {
+      await expect(openStore(file, { readOnly })).rejects.toThrow(
+        `the database ${file} is damaged: nothing is left of it`,
+      );
+    }
+    rmSync(`${file}-newest`);
     await (await open('2026-03-02T00:00:00.000Z')).close();
-    expect(await findings()).toEqual([lost('until 2026-03-01T00:00:00.000Z')]);
+    expect(await findings()).toEqual([]);
   });
 
   test('what came last is missed where its log was removed, also after others have written', async () => {
@@ -69,12 +86,11 @@ describe('of a book that was killed', () => {
     const again = await open('2026-03-02T00:00:00.000Z');
     await createCustomer(again, 'second');
     await again.close();
-    const whole = takeImage(file);
+    const { '': whole = Buffer.alloc(0) } = takeImage(file);
     const further = await open('2026-03-03T00:00:00.000Z');
     await createCustomer(further, 'third');
-    const { '-newest': note = Buffer.alloc(0) } = takeImage(file);
     await further.close();
-    placeImage(file, { ...whole, '-newest': note });
+    writeFileSync(file, whole);
     expect(await findings()).toEqual([lost('after 2026-03-02T00:00:00.000Z until 2026-03-03T00:00:00.000Z')]);
     for (const start of ['2026-03-04T00:00:00.000Z', '2026-03-05T00:00:00.000Z']) {
       const later = await open(start);
@@ -88,16 +104,43 @@ describe('of a book that was killed', () => {
 });
 
 test.each([
-  ['is none', () => writeFileSync(`${file}-newest`, '\n'), false],
-  ['cannot be written', () => mkdirSync(`${file}-newest`), true],
-])('a note that %s finds no loss and stops no write', async (_what, make, isDirectory) => {
+  ['is none', () => writeFileSync(`${file}-newest`, 'until then\nand products: until  1\n')],
+  [
+    'is of another file of its name',
+    () => writeFileSync(`${file}-newest`, `2027-01-01T00:00:00.000Z ${'7'.padStart(20)}\n`),
+  ],
+  ['cannot be written', () => mkdirSync(`${file}-newest`)],
+])('a note that %s finds no loss and stops no write', async (_what, make) => {
   kill();
   rmSync(`${file}-newest`);
   make();
   const again = await open('2026-03-02T00:00:00.000Z');
   await createCustomer(again, 'second');
   expect(await findings()).toEqual([]);
-  if (!isDirectory) expect(readFileSync(`${file}-newest`, 'utf8')).toBe('2026-03-02T00:00:00.000Z\n');
+});
+
+test('a note stands beside the file itself, by whatever name that was opened', async () => {
+  kill();
+  const link = `${file}.link`;
+  symlinkSync(file, link);
+  const world = await createWorld({ database: link, start: '2026-03-02T00:00:00.000Z', newId: randomUUID });
+  await createCustomer(world, 'second');
+  await world.close();
+  expect(readFileSync(`${file}-newest`, 'utf8')).toMatch(/^2026-03-02T00:00:00.000Z +\d+\n$/);
+  expect(existsSync(`${link}-newest`)).toBe(false);
+});
+
+test.each([
+  ['set back', { name: 'clock.set', input: { body: { to: '2026-01-01T00:00:00Z' } } }],
+  ['simulated no more', { name: 'clock.reset', input: {} }],
+] as const)('time that is %s behind what was noted is no loss', async (what, { name, input }) => {
+  const world = await open('2026-03-01T00:00:00.000Z');
+  if (name === 'clock.reset') await world.call('clock.set', { body: { to: '2030-01-01T00:00:00Z' } });
+  else world.clock.set('2026-03-05T00:00:00.000Z');
+  await world.call('keys.create', { body: { name: 'ci', scopes: ['*'] } });
+  await world.call(name, input);
+  await world.call('keys.create', { body: { name: what, scopes: ['*'] } });
+  expect(await findings()).toEqual([]);
 });
 
 test('what was noted of a file is not held against another of its name', async () => {

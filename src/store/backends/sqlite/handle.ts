@@ -164,12 +164,14 @@ export function noteBegun(path: string): void {
 function createFile(path: string): void {
   try {
     makeDirectory(dirname(path));
+    removeNewestNote(path);
     closeSync(openSync(pathOfMark(path), 'w', 0o600));
     closeSync(openSync(path, 'wx', 0o600));
-    removeNewestNote(path);
   } catch (error) {
-    if (isFile(path)) return;
-    if (existsSync(pathOfMark(path))) noteBegun(path);
+    // Another process has made it, and taken its mark away as soon as it had begun.
+    const isMade = isFile(path);
+    if (existsSync(pathOfMark(path)) && (!isMade || (factsOf(path)?.size ?? 0) > 0)) noteBegun(path);
+    if (isMade) return;
     const { code } = error as NodeJS.ErrnoException;
     throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
       cause: error,

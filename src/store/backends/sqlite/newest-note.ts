@@ -1,13 +1,25 @@
 /**
  * When a file was last written, noted beside it: what was acknowledged lies in its log at first, and where somebody removes that,
- * what is left looks whole (reliability 7, C3). The note follows the commit that it tells of, so that no sound file is behind it.
+ * what is left looks whole (reliability 7, C3). The note follows the commit that it tells of, so that no sound file is behind it,
+ * and names the file by its inode: another one that has its name now is not held to it. Where time stands it tells no two writes
+ * apart.
  */
 
-import { appendFileSync, closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 
 import type { LostSpan } from '../../inspection.ts';
 
-/** What stands beside a file. */
+/** What stands beside a file of it. */
 export interface NewestNote {
   /** The newest instant that was acknowledged; empty where none was. */
   readonly newest: string;
@@ -16,8 +28,29 @@ export interface NewestNote {
 }
 
 const nothingNoted: NewestNote = { newest: '', lost: [] };
+const instant = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+const firstLine = new RegExp(`^(${instant}) +(\\d+)$`);
+const lostLine = new RegExp(`^(-|${instant}) (${instant}) (\\d+)$`);
+/** Written over each other, so all of one length. */
+const inodeDigits = 20;
 
-const pathOfNote = (path: string): string => `${path}-newest`;
+/** Beside the file itself, as its log is, by whatever name it was opened. */
+function pathOfNote(path: string): string {
+  return `${realPathOf(path)}-newest`;
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Empty where there is no file. */
+function inodeOf(path: string): string {
+  return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino.toString() ?? '';
+}
 
 /** The note of the database at `path`, to be read before the transaction whose rows are held against it. */
 export function readNewestNote(path: string): NewestNote {
@@ -28,9 +61,14 @@ export function readNewestNote(path: string): NewestNote {
     // It helps to find a loss, and stops nobody who has none.
     return nothingNoted;
   }
-  const [newest = '', ...lines] = text.trimEnd().split('\n');
-  const lost = lines.map((line) => line.split(' ')).map(([after = '', until = '']) => ({ after, until }));
-  return { newest, lost };
+  const inode = inodeOf(path);
+  const [first = '', ...rest] = text.split('\n');
+  const [, newest = '', of] = firstLine.exec(first) ?? [];
+  const lost = rest.flatMap((line) => {
+    const [, after = '', until = '', ofLost] = lostLine.exec(line) ?? [];
+    return ofLost === inode ? [{ after: after === '-' ? '' : after, until }] : [];
+  });
+  return { newest: of === inode ? newest : '', lost };
 }
 
 /** What was acknowledged that a database does not have whose newest instant is `found`, noted before or seen now. */
@@ -39,7 +77,7 @@ export function lossesOf({ newest, lost }: NewestNote, found: string): readonly 
   return isKnown ? lost : [...lost, { after: found, until: newest }];
 }
 
-/** For the file of a new database, or one that was restored: what was noted is of another. */
+/** For the file of a new database, or one that was restored, or whose time begins anew: what was noted does not hold of it. */
 export function removeNewestNote(path: string): void {
   rmSync(pathOfNote(path), { force: true });
 }
@@ -51,17 +89,28 @@ export interface NewestNoter {
   compare(note: NewestNote, found: string): void;
   /** Notes an instant that was committed; not one before another that is noted. */
   note(instant: string): void;
+  /** Where time begins anew, what was noted would be a loss. */
+  forget(): void;
   close(): void;
 }
 
 /** Notes for the database at `path` what this process writes. */
 export function createNewestNoter(path: string): NewestNoter {
   let newest: string | undefined;
+  let inode = '';
   let file: number | undefined;
 
-  function write(instant: string): void {
-    file ??= openSync(pathOfNote(path), constants.O_WRONLY | constants.O_CREAT, 0o600);
-    writeSync(file, `${instant}\n`, 0);
+  function write(noted: string): void {
+    if (file === undefined) {
+      inode = inodeOf(path);
+      file = openSync(pathOfNote(path), constants.O_WRONLY | constants.O_CREAT, 0o600);
+    }
+    writeSync(file, `${noted} ${inode.padStart(inodeDigits)}\n`, 0);
+  }
+
+  function close(): void {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
   }
 
   return {
@@ -69,19 +118,23 @@ export function createNewestNoter(path: string): NewestNoter {
       return newest !== undefined;
     },
     compare(note, found) {
-      const [last] = lossesOf(note, found).slice(note.lost.length);
       newest = note.newest;
-      if (last !== undefined) orNot(() => appendFileSync(pathOfNote(path), `${last.after} ${last.until}\n`));
+      const [last] = lossesOf(note, found).slice(note.lost.length);
+      if (last === undefined) return;
+      const line = `${last.after === '' ? '-' : last.after} ${last.until} ${inodeOf(path)}\n`;
+      orNot(() => appendFileSync(pathOfNote(path), line));
     },
-    note(instant) {
-      if (newest === undefined || instant <= newest) return;
-      newest = instant;
-      orNot(() => write(instant));
+    note(noted) {
+      if (newest === undefined || noted <= newest) return;
+      newest = noted;
+      orNot(() => write(noted));
     },
-    close() {
-      if (file !== undefined) closeSync(file);
-      file = undefined;
+    forget() {
+      close();
+      newest = '';
+      orNot(() => removeNewestNote(path));
     },
+    close,
   };
 }
 

@@ -5,8 +5,9 @@ import { BillingError, OutdatedError, UnavailableError } from '../../../errors.t
 import { applicationIds } from '../../application-id.ts';
 import { type Migration, schemaVersion } from './migrations/migration.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
-import { foreignFileError, mirrorFileError } from './errors.ts';
+import { cutFileError, foreignFileError, mirrorFileError } from './errors.ts';
 import { noteBegun } from './handle.ts';
+import { readNewestNote } from './newest-note.ts';
 
 const applicationId = BigInt(applicationIds.database);
 
@@ -18,6 +19,10 @@ const current = BigInt(schemaVersion);
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<string | undefined> {
   const isNew = isEmpty(connection);
+  // It was no new one: the log is gone that all of it stood in.
+  if (isNew && connection.path !== inMemory && readNewestNote(connection.path).newest !== '') {
+    throw cutFileError(connection.path);
+  }
   const version = isNew ? 0n : checkOwnSchema(connection, connection.path);
   if (!connection.isReadOnly) {
     useLog(connection);
@@ -57,6 +62,11 @@ function useLog(connection: SqliteConnection): void {
 
 /** Every step looks at the version again, inside its transaction: another process may be upgrading as well. */
 async function migrate(connection: SqliteConnection): Promise<string | undefined> {
+  if (connection.isReadOnly && isEmpty(connection)) {
+    throw new UnavailableError(`there is nothing in the database ${connection.path} yet`, {
+      hint: 'what writes to it makes its tables, and so do lists: tally customers list',
+    });
+  }
   if (connection.isReadOnly) {
     throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened to be read alone`, {
       hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',

@@ -132,6 +132,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     read: (query) => queued(() => readInOurWords(query)),
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
     noteNewest: (instant) => noter?.note(instant),
+    forgetNewest: () => noter?.forget(),
     // Work of two processes on one file takes turns by its transactions.
     exclusively: async (_name, work) => await work(),
     inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),
