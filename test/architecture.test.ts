@@ -42,6 +42,7 @@ const rootFiles = new Set([
   'make-directory',
   'new-id',
   'passing-directory',
+  'pending',
   'turns',
   'url-query',
   'whole-amounts',

@@ -80,7 +80,7 @@ export interface Engine extends Billing {
   withKey(key: string): Promise<Billing>;
   /** The service as the owner acting for another organization of the database, by its id or name. */
   forOrganization(organization: string): Promise<Billing>;
-  /** Waits for what is running, then closes the database. Calls after it are refused. */
+  /** Waits for what is running, then closes the database. Calls after it are refused, with kind `unavailable`. */
   close(): Promise<void>;
 }
 
@@ -151,7 +151,8 @@ export interface Client extends Billing {
 
 /**
  * A client of an instance that `tally serve`, or the hosted service, answers for. Nothing is sent before the first call.
- * Throws `BillingError` of kind `usage` for an address or a key that must not be used.
+ * Throws `BillingError` of kind `usage` for an address that must not be used, and of kind `unauthorized` for what has not the form
+ * of a key.
  *
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey: key });

@@ -151,7 +151,9 @@ async function stateOf(tx: Transaction): Promise<{ readonly facts: BookFacts; re
 
 /** Gives a database of events an id, unless there are events in it. */
 async function takeEmpty(server: ClickhouseServer): Promise<string> {
-  const [taken] = await server.ask('SELECT count() AS total FROM tallybookEvents');
+  const { tablesOfBook } = await import('./backends/clickhouse/tables.ts');
+  const counts = tablesOfBook.map((name) => `(SELECT count() FROM ${name})`);
+  const [taken] = await server.ask(`SELECT ${counts.join(' + ')} AS total`);
   if (Number(taken?.['total']) > 0) {
     throw new ConflictError(`${server.location} has the events of another book`, {
       hint: 'give an empty database; to take a book with its events elsewhere: tally copy',

@@ -56,6 +56,9 @@ const tables = {
 
 export type EventTable = keyof typeof tables;
 
+/** Whose rows tell that a book has its events there, also when all of them were dropped. */
+export const tablesOfBook = (Object.keys(tables) as EventTable[]).filter((name) => name !== 'tallybookBook');
+
 interface TableServer {
   readonly location: string;
   readonly ask: (

@@ -10,7 +10,7 @@ import { keepPageEnds, type PageEnds } from '../../page-ends.ts';
 import { rowsOfText } from '../../raw-query.ts';
 import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
 import { createGroupCommit } from '../group-commit.ts';
-import { createPending } from '../pending.ts';
+import { createPending } from '../../../pending.ts';
 import { lockedError, meaningOf, readOnlyError } from './errors.ts';
 import { createPostgresEventStore } from './events.ts';
 import { prepareServer } from './schema.ts';

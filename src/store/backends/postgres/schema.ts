@@ -76,7 +76,7 @@ const factsQuery = `SELECT current_setting('server_version_num') AS "number", cu
   current_setting('server_encoding') AS "encoding", current_schema() AS "schema",
   current_setting('transaction_read_only') AS "access", pg_is_in_recovery()::text AS "standby",
   to_regclass('"${versionTable}"')::text AS "own", pg_backend_pid()::text AS "backend",
-  (SELECT min(relname) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+  (SELECT min(relname) FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace
     AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other"`;
 
 function refuseServer({ number, release, encoding, schema }: FactsRow, location: string): void {

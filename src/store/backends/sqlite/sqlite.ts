@@ -5,7 +5,7 @@ import type { Transaction } from '../../database.ts';
 import type { Inspection, InspectionOptions } from '../../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
 import { createGroupCommit } from '../group-commit.ts';
-import { createPending } from '../pending.ts';
+import { createPending } from '../../../pending.ts';
 import { createSharedReading } from '../shared-reading.ts';
 import { type SqliteConnection, openConnection } from './connection.ts';
 import { meaningOf } from './errors.ts';

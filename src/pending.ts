@@ -1,4 +1,4 @@
-/** What was asked of a store and has not ended, which is what its closing waits for. */
+/** What was asked of a store or a service and has not ended, which is what its closing waits for. */
 
 export interface Pending {
   readonly count: number;
