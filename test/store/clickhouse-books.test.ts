@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
@@ -39,5 +40,21 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
       expect(rows.map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys);
       await store.close();
     }
+  });
+
+  test('stays that of its book when all of its events have gone', async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const [first, second] = [join(directory, 'first.db'), join(directory, 'second.db')];
+    const store = await openStore(first, { events });
+    await store.write(insertTwoOrganizations);
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('gone')], () => true));
+    await store.close();
+    const server = connectClickhouse(events);
+    await server.run('TRUNCATE TABLE tallybookEvents');
+    await server.close();
+    await expect(openStore(second, { events })).rejects.toThrow('has the events of another book');
+    await (await openStore(first, { events })).close();
   });
 });

@@ -88,6 +88,14 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.close();
   });
 
+  test.each(['Billing', 'a.b', 'weird Schema'])('has the book in a schema of any name: %s', async (name) => {
+    const url = await empty();
+    const quoted = `"${name}"`;
+    await run(url, 'CREATE SCHEMA billing', `CREATE SCHEMA ${quoted}`, `ALTER DATABASE SET search_path = ${quoted}`);
+    await fill(url);
+    expect(await look(url)).toMatchObject({ schemaDifferences: [] });
+  });
+
   const schemaBefore = ['CREATE SCHEMA odd', 'ALTER DATABASE SET search_path = odd, public'];
 
   test('keeps the book where it is when another schema comes before it, and what is backed up can be restored', async () => {
