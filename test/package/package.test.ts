@@ -30,12 +30,12 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('holds the launcher, the bundle, its types, completions, manual, schemas, examples and papers, and nothing else', () => {
+test('holds the launcher, the bundle, its types, completions, manual, pages, schemas, examples and papers, and nothing else', () => {
   const bundled = packed.filter((path) => /^dist\/[\w-]+\.cjs$/.test(path));
   expect(bundled).toContain('dist/library.cjs');
   expect(bundled).toContain('dist/reading-thread.cjs');
   expect(
-    packed.filter((path) => !bundled.includes(path) && !/^(completions|examples|man|schemas)\//.test(path)),
+    packed.filter((path) => !bundled.includes(path) && !/^(completions|docs|examples|man|schemas)\//.test(path)),
   ).toEqual([
     'LICENSE',
     'README.md',
@@ -51,6 +51,13 @@ test('holds the launcher, the bundle, its types, completions, manual, schemas, e
     'dist/types/library/operations.d.cts',
     'package.json',
   ]);
+});
+
+test('has every page that its README leads to', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const pages = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, path]) => path);
+  expect(pages.length).toBeGreaterThan(10);
+  expect(pages.filter((path) => !packed.includes(path ?? ''))).toEqual([]);
 });
 
 test('installing it brings no other package but the one that speaks to the keyring of the system', () => {
