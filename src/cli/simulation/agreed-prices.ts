@@ -7,45 +7,23 @@ import type { HistoryCatalog } from './history-catalog.ts';
 
 type Item = HistoricContract['contract']['terms']['items'][number];
 
-/** Ids at the service on which the contract is made anew. */
-export interface PlaceOf {
-  /** Undefined where the plan has no such price. */
-  readonly price: (price: PriceDefinition) => string | undefined;
-  readonly meter: (code: string) => string | undefined;
-}
-
-/**
- * Prices that differ from the plan's own. `isOtherCatalog`: rates are those of the other catalog, but for combinations that
- * the rate card never had, which only this contract can have agreed on.
- */
+/** Prices that differ from the plan's own; `idOf` gives the price's id at that service, undefined where the plan has none. */
 export function overridesOf(
   { contract }: HistoricContract,
   catalog: HistoryCatalog,
-  { place, isOtherCatalog }: { readonly place: PlaceOf; readonly isOtherCatalog: boolean },
+  idOf: (price: PriceDefinition) => string | undefined,
 ): object[] {
   const quantities = new Map(
     catalog.plans
       .get(contract.planId)
       ?.plan.items.map((item) => [`${item.product}\n${item.price}`, item.defaultQuantity]),
   );
-  const seen = new Set<string>();
   return contract.terms.items.flatMap((item): object[] => {
     const price = catalog.prices.get(item.pricingId);
     if (price === undefined) return [];
     const changed = changedPrice(item, price, quantities.get(`${price.product}\n${price.name}`) ?? '1');
-    const basePricingId = place.price(price);
-    const own = Object.keys(changed).length === 0 || basePricingId === undefined ? [] : [{ basePricingId, ...changed }];
-    const code = price.meter;
-    const meterId = code === undefined ? undefined : place.meter(code);
-    // Two prices on one meter have the same rates.
-    if (code === undefined || meterId === undefined || seen.has(code)) return own;
-    seen.add(code);
-    const card = catalog.rates.get(code) ?? [];
-    const rates = item.rates.filter(({ dimensions, unitAmount }) => {
-      const listed = card.find((rate) => saySame(rate.dimensions, dimensions));
-      return listed === undefined || (!isOtherCatalog && !saySame({ unitAmount: listed.unitAmount }, { unitAmount }));
-    });
-    return [...own, ...rates.map((rate) => ({ meterId, ...rate }))];
+    const basePricingId = idOf(price);
+    return Object.keys(changed).length === 0 || basePricingId === undefined ? [] : [{ basePricingId, ...changed }];
   });
 }
 

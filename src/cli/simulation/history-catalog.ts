@@ -2,7 +2,7 @@
 
 import type { Billing } from '../../operations/index.ts';
 import { planKey } from '../catalog/definitions.ts';
-import type { Catalog, PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
+import type { Catalog, PlanDefinition, PriceDefinition, RateCardDefinition } from '../catalog/definitions.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { meterOf, planOf, priceOf, readCatalog } from '../catalog/live.ts';
 
@@ -22,8 +22,14 @@ export interface HistoryCatalog {
   /** Codes of meters by id, as they stand in the file. */
   readonly meters: ReadonlyMap<string, string>;
   readonly products: ReadonlyMap<string, string>;
-  /** Rates by code of the meter. */
-  readonly rates: ReadonlyMap<string, Catalog['rateCards'][number]['rates']>;
+  /** As they are today, by code of the meter. */
+  readonly cards: ReadonlyMap<string, HistoricCard>;
+}
+
+export interface HistoricCard {
+  readonly rates: RateCardDefinition['rates'];
+  /** When it was set, null for never; undefined of a mirror, which has no rate cards. */
+  readonly updatedAt?: string | null;
 }
 
 /** `planIds` are those that contracts have. */
@@ -66,6 +72,10 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
     for (const id of ids) if (!prices.has(id)) await addPrice(id);
     keepPlan(planId, planOf(row), ids, true);
   }
+  const cards = new Map<string, HistoricCard>();
+  for (const [meterId, code] of meterCodes) {
+    cards.set(code, (await billing.call('meters.rateCard', { params: { meterId } })).body.data);
+  }
   const pricing = [...prices.values()];
   return {
     file: fileOf({ products, meters, rateCards, pricing, plans: [...plans.values()].map(({ plan }) => plan) }),
@@ -73,7 +83,7 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
     prices,
     meters: meterCodes,
     products: productNames,
-    rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
+    cards,
   };
 }
 

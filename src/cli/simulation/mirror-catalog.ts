@@ -71,7 +71,7 @@ export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile |
     prices,
     meters,
     products: new Map(mirrored.prices.map(({ price }) => [price.productId, price.productName])),
-    rates: new Map(rateCards.map(({ meter, rates }) => [meter, rates])),
+    cards: new Map(rateCards.map(({ meter, rates }) => [meter, { rates }])),
   };
 }
 

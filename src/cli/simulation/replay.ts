@@ -7,8 +7,9 @@ import { midnightOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
+import { rateCardBody } from '../catalog/bodies.ts';
 import { planKey, priceKey } from '../catalog/definitions.ts';
-import type { PlanDefinition } from '../catalog/definitions.ts';
+import type { PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { readCatalog } from '../catalog/live.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
@@ -16,6 +17,7 @@ import type { Dependencies } from '../session/session.ts';
 import { overridesOf } from './agreed-prices.ts';
 import type { Invoice } from './books.ts';
 import { ledgerOf, oldestFirst } from './books.ts';
+import { ratesOf } from './frozen-rates.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
 import { createPassing } from './passing.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
@@ -104,7 +106,7 @@ async function makeCustomers({ history, billing, customers }: Scene): Promise<vo
 }
 
 async function makeContract(scene: Scene, historic: HistoricContract): Promise<void> {
-  const { conditions, billing } = scene;
+  const { history, conditions, billing, live } = scene;
   const { contract, ownGrantId } = historic;
   const startDate = conditions.startDate ?? contract.startDate;
   const endDate = contract.terms.effectiveEndDate ?? contract.endDate;
@@ -113,56 +115,51 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
     if (conditions.startDate !== undefined) note(scene, contract.customerId, words);
     return;
   }
-  const body = contractBody(scene, historic, { startDate, endDate });
-  const made = await repeated(
-    scene,
-    contract.customerId,
-    `contract ${contract.id}`,
-    async () => await billing.call('contracts.create', { body }),
-  );
-  if (made === undefined) return;
-  scene.contracts.set(contract.id, made.body.data.id);
-  const [ownGrant] = ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
-  if (ownGrant !== undefined) scene.entries.set(ownGrantId ?? '', ownGrant.id);
-}
-
-function contractBody(
-  scene: Scene,
-  historic: HistoricContract,
-  { startDate, endDate }: { readonly startDate: string; readonly endDate: string | undefined },
-): object {
-  const { history, conditions, live } = scene;
-  const { contract, budgets } = historic;
-  const { onDepletion, creditRateCents, expiresAt } = contract.terms.creditSettings;
   const plan = planFor(scene, contract.planId);
   const prices = live.pricing.filter(({ id }) => plan.pricingIds.includes(id));
-  const overrides = overridesOf(historic, history.catalog, {
-    place: {
-      price: (price) => prices.find(({ definition }) => priceKey(definition) === priceKey(price))?.id,
-      meter: (code) => prices.find(({ definition }) => definition.meter === code)?.meterId,
-    },
-    isOtherCatalog: conditions.catalog !== undefined,
-  });
-  return {
+  const rates = ratesOf(historic, history.catalog, { live, prices, other: conditions.catalog });
+  const idOf = (price: PriceDefinition) =>
+    prices.find(({ definition }) => priceKey(definition) === priceKey(price))?.id;
+  const overrides = [
+    ...overridesOf(historic, history.catalog, idOf),
+    ...rates.flatMap(({ meterId, overrides: own }) => own.map((rate) => ({ meterId, ...rate }))),
+  ];
+  const body = {
     planId: plan.id,
     customerId: scene.customers.get(contract.customerId),
     startDate,
     ...(endDate === undefined ? {} : { endDate }),
     ...(overrides.length === 0 ? {} : { overrides }),
     ...grantOf(scene, historic),
-    creditSettings: {
-      ...(onDepletion === undefined ? {} : { onDepletion }),
-      ...(creditRateCents === undefined ? {} : { creditRateCents }),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-      budgets: budgets.map(({ label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents }) => ({
-        label,
-        eventPropertyKey,
-        eventPropertyValue,
-        meterId: meterId === null ? null : idByCode(live, history.catalog.meters.get(meterId)),
-        maxCredits,
-        maxCreditsCents,
-      })),
-    },
+    creditSettings: creditSettingsOf(scene, historic),
+  };
+  const made = await repeated(scene, contract.customerId, `contract ${contract.id}`, async () => {
+    for (const { meterId, card } of rates) {
+      await billing.call('meters.setRateCard', { params: { meterId }, body: rateCardBody(card) });
+    }
+    return await billing.call('contracts.create', { body });
+  });
+  for (const { note: guess } of rates) if (guess !== undefined) note(scene, contract.customerId, guess);
+  if (made === undefined) return;
+  scene.contracts.set(contract.id, made.body.data.id);
+  const [ownGrant] = ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
+  if (ownGrant !== undefined) scene.entries.set(ownGrantId ?? '', ownGrant.id);
+}
+
+function creditSettingsOf({ history, live }: Scene, { contract, budgets }: HistoricContract): object {
+  const { onDepletion, creditRateCents, expiresAt } = contract.terms.creditSettings;
+  return {
+    ...(onDepletion === undefined ? {} : { onDepletion }),
+    ...(creditRateCents === undefined ? {} : { creditRateCents }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    budgets: budgets.map(({ label, eventPropertyKey, eventPropertyValue, meterId, maxCredits, maxCreditsCents }) => ({
+      label,
+      eventPropertyKey,
+      eventPropertyValue,
+      meterId: meterId === null ? null : idByCode(live, history.catalog.meters.get(meterId)),
+      maxCredits,
+      maxCreditsCents,
+    })),
   };
 }
 

@@ -1,0 +1,119 @@
+/**
+ * The rates that a contract froze, for the contract that is made in its place. The contract's own rates stand before those of
+ * the rate card of then, and nothing marks where the card begins.
+ */
+
+import { limits } from '../../limits.ts';
+import { keyOf, saySame } from '../catalog/comparison.ts';
+import type { RateCardDefinition } from '../catalog/definitions.ts';
+import type { CatalogFile } from '../catalog/file.ts';
+import type { LiveCatalog, LivePrice } from '../catalog/live.ts';
+import type { HistoricContract } from './history.ts';
+import type { HistoricCard, HistoryCatalog } from './history-catalog.ts';
+
+type Rate = RateCardDefinition['rates'][number];
+
+/** What the rate card of a meter has to be when the contract is made, and the overrides that it is made with. */
+export interface MeterRates {
+  readonly meterId: string;
+  readonly card: Pick<RateCardDefinition, 'rates' | 'fallbackUnitAmount'>;
+  readonly overrides: readonly Rate[];
+  /** What had to be guessed. */
+  readonly note: string | undefined;
+}
+
+export interface RatePlace {
+  readonly live: LiveCatalog;
+  /** Prices of the plan at the service on which the contract is made anew. */
+  readonly prices: readonly LivePrice[];
+  readonly other: CatalogFile | undefined;
+}
+
+/** By meter of the plan: all that the contract froze, or what it agreed on beside a card that the other catalog has. */
+export function ratesOf(
+  { contract }: HistoricContract,
+  catalog: HistoryCatalog,
+  { live, prices, other }: RatePlace,
+): MeterRates[] {
+  const meters = new Map(
+    prices.flatMap(({ meterId, definition: { meter } }) =>
+      meter === undefined || meterId === undefined ? [] : [[meter, meterId] as const],
+    ),
+  );
+  return [...meters].map(([code, meterId]): MeterRates => {
+    const items = contract.terms.items.filter(({ pricingId }) => catalog.prices.get(pricingId)?.meter === code);
+    // Prices on one meter have the same rates; of a mirror those with tiers show none.
+    const item = items.find(({ rates }) => rates.length > 0) ?? items[0];
+    const listed = live.rateCards.find(({ id }) => id === meterId)?.definition ?? { rates: [] };
+    if (item === undefined) return { meterId, card: listed, overrides: [], note: undefined };
+    const { rates } = item;
+    const today = catalog.cards.get(code) ?? { rates: [] };
+    const { least, most } = beginOfCard(rates, today, contract.createdAt);
+    const overrides = rates.slice(0, least);
+    if (other?.catalog.rateCards.some(({ meter }) => meter === code) !== true) {
+      const rest = rates.slice(least).filter((rate) => !has(overrides, rate));
+      const card = { rates: rest, fallbackUnitAmount: item.fallbackUnitAmount ?? undefined };
+      return { meterId, card, overrides, note: undefined };
+    }
+    const open = rates.slice(least, most);
+    const kept = open.filter((rate) => !has(today.rates, rate));
+    // A rate that the new card has alike is the same whosever it was. A mirror shows no card, and says so by itself.
+    const guessed = today.updatedAt === undefined ? [] : open.filter((rate) => !hasAlike(listed.rates, rate));
+    return {
+      meterId,
+      card: listed,
+      overrides: [...overrides, ...kept],
+      note: guessed.length === 0 ? undefined : noteOf(contract.id, code, { guessed, today }),
+    };
+  });
+}
+
+/**
+ * The rate card begins at one of these places. A combination that comes twice was overridden first, and a card has no rate
+ * without a combination; what has not been set since is the card of then.
+ */
+function beginOfCard(
+  rates: readonly Rate[],
+  today: HistoricCard,
+  createdAt: string,
+): { readonly least: number; readonly most: number } {
+  if (isOfThen(rates, today, createdAt)) {
+    const begin = rates.length - today.rates.length;
+    return { least: begin, most: begin };
+  }
+  const places = new Map<string, number>();
+  let least = Math.max(0, rates.length - limits.rateCardRates);
+  let most = rates.length;
+  for (const [index, { dimensions }] of rates.entries()) {
+    const key = keyOf({ dimensions });
+    const earlier = places.get(key);
+    if (earlier === undefined) places.set(key, index);
+    else most = Math.min(most, index);
+    const overridden = Object.keys(dimensions).length === 0 ? index : earlier;
+    if (overridden !== undefined) least = Math.max(least, overridden + 1);
+  }
+  return { least, most };
+}
+
+/** A simulated clock can stand still between the card, the contract and the next card: so its rates have to be there, too. */
+function isOfThen(rates: readonly Rate[], { rates: listed, updatedAt }: HistoricCard, createdAt: string): boolean {
+  if (updatedAt === undefined || (updatedAt !== null && updatedAt > createdAt)) return false;
+  return saySame({ rates: rates.slice(Math.max(0, rates.length - listed.length)) }, { rates: listed });
+}
+
+function has(rates: readonly Rate[], { dimensions }: Rate): boolean {
+  return rates.some((rate) => saySame({ dimensions: rate.dimensions }, { dimensions }));
+}
+
+function hasAlike(rates: readonly Rate[], wanted: Rate): boolean {
+  return rates.some((rate) => saySame(rate, wanted));
+}
+
+function noteOf(
+  contractId: string,
+  code: string,
+  { guessed, today }: { readonly guessed: readonly Rate[]; readonly today: HistoricCard },
+): string {
+  const ofCard = guessed.filter((rate) => has(today.rates, rate)).length;
+  return `contract ${contractId}: the rate card of ${code} has changed since it was made, and its rates do not tell all that it agreed on: those that the card has today are taken for the card's (${ofCard}), and others for agreed on (${guessed.length - ofCard})`;
+}
