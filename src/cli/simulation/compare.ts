@@ -70,6 +70,13 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
   else terminal.out(await render({ data: comparison }, view, { choice: output, fields, stdout: terminal.stdout }));
   tellComparison(comparison, session);
+  const { leftOutCount = 0 } = comparison;
+  if (leftOutCount === 0) return;
+  throw new BillingError(
+    'checkFailed',
+    `${counted(leftOutCount, 'customer')} left out of every amount: a contract cannot be repeated`,
+    { hint: 'the notes say why; compare the others alone with: --customer' },
+  );
 }
 
 const fields = [

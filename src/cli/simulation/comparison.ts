@@ -31,6 +31,8 @@ export interface Comparison {
   readonly eventCount?: number;
   /** Of a mirror: metered lines of invoices, which stand for their events. */
   readonly quantityCount?: number;
+  /** Customers one of whose contracts could not be repeated: they are in no amount. */
+  readonly leftOutCount?: number;
   readonly total: Amounts;
   readonly customers: readonly ComparedCustomer[];
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
@@ -53,7 +55,11 @@ export function compare(
   const replayedTotal = ({ invoices }: Replayed, id: string) =>
     totalOf(invoices.filter(({ customerId }) => customerId === id).map(({ invoice }) => invoice));
 
-  const sums = history.customers.map(({ id, label, name }) => ({
+  // What such a contract used would fall to another of its customer, and its own amounts are not known.
+  const isComplete = ({ id }: { readonly id: string }) => !before.incomplete.has(id) && !after.incomplete.has(id);
+  const complete = history.customers.filter(isComplete);
+  const leftOutCount = history.customers.length - complete.length;
+  const sums = complete.map(({ id, label, name }) => ({
     customer: label,
     customerId: id,
     name,
@@ -77,6 +83,7 @@ export function compare(
     ...(from === undefined ? {} : { from }),
     until,
     ...(isMirror ? { quantityCount: history.events.length } : { eventCount: history.events.length }),
+    ...(leftOutCount === 0 ? {} : { leftOutCount }),
     total: amounts({ billed: sum('billed'), before: sum('before'), after: sum('after') }),
     customers: sums.map(({ customer, customerId, name, ...cents }) => ({
       customer,

@@ -57,6 +57,8 @@ export interface Replayed {
   readonly invoices: readonly ReplayedInvoice[];
   /** What could not be repeated. */
   readonly notes: readonly { readonly customerId: string; readonly note: string }[];
+  /** Ids of customers one of whose contracts could not be made. */
+  readonly incomplete: ReadonlySet<string>;
 }
 
 export const unchanged: Conditions = { catalog: undefined, startDate: undefined, grants: [] };
@@ -68,11 +70,12 @@ export async function replay(history: History, conditions: Conditions, options: 
     const { billing } = opened;
     await applyTo(billing, history.catalog.file);
     if (conditions.catalog !== undefined) await applyTo(billing, conditions.catalog);
-    const scene: Scene = { history, conditions, billing, live: await readCatalog(billing), ...emptyIds(), notes: [] };
+    const live = await readCatalog(billing);
+    const scene: Scene = { history, conditions, billing, live, ...emptyIds(), notes: [], incomplete: new Set() };
     await makeCustomers(scene);
     for (const each of history.contracts) await makeContract(scene, each);
     await passTime(scene, options);
-    return { invoices: await invoicesOf(scene), notes: scene.notes };
+    return { invoices: await invoicesOf(scene), notes: scene.notes, incomplete: scene.incomplete };
   } finally {
     await opened.close();
   }
@@ -88,6 +91,7 @@ interface Scene {
   readonly contracts: Map<string, string>;
   readonly entries: Map<string, string>;
   readonly notes: { readonly customerId: string; readonly note: string }[];
+  readonly incomplete: Set<string>;
 }
 
 const emptyIds = () => ({
@@ -140,7 +144,10 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
     return await billing.call('contracts.create', { body });
   });
   for (const { note: guess } of rates) if (guess !== undefined) note(scene, contract.customerId, guess);
-  if (made === undefined) return;
+  if (made === undefined) {
+    scene.incomplete.add(contract.customerId);
+    return;
+  }
   scene.contracts.set(contract.id, made.body.data.id);
   const [ownGrant] = ownGrantId === undefined ? [] : await ledgerOf(billing, made.body.data.id);
   if (ownGrant !== undefined) scene.entries.set(ownGrantId ?? '', ownGrant.id);

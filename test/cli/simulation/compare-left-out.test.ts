@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
+import { createWorld } from '../../support/world.ts';
+
+test('a customer with a contract that cannot be repeated is in no amount, and the command ends as one that is not complete', async () => {
+  const stage = await createStage('embedded');
+  const database = join(stage.directory, 'history.db');
+  const world = await createWorld({ database });
+  await world.call('clock.set', { body: { to: '2026-01-01' } });
+  const meterId = await createMeter(world, 'TOKENS');
+  const basePricingId = await createPrice(world, meterId, { unitAmount: '1' });
+  for (const [customer, ...overrides] of [['acme'], ['globex', { basePricingId, unitAmount: '2' }]] as const) {
+    const customerId = await createCustomer(world, customer);
+    await createContract(world, { customerId, pricingIds: [basePricingId], overrides });
+    await send(world, { customerId, properties: { tokens: 10 }, timestamp: '2026-01-01T00:00:00Z' });
+  }
+  await world.call('clock.advance', { body: { to: '2026-02-02' } });
+  await world.close();
+  const tiers = { tiering: 'GRADUATED', pricingTiers: [{ unitAmount: '3' }] };
+  const price = { product: 'Inference', name: 'Tokens', model: 'USAGE', meter: 'TOKENS', priceInterval: 'MONTH' };
+  const catalog = join(stage.directory, 'tiers.json');
+  writeFileSync(catalog, JSON.stringify({ pricing: [{ ...price, ...tiers }] }));
+
+  const flags = ['--database', database, '--to', '2026-02-01', '--catalog', catalog, '-o', 'json'];
+  const { stdout, stderr, exitCode } = await stage.tally(['simulate', 'compare', ...flags]);
+  const others = await stage.tally(['simulate', 'compare', ...flags, '--customer', 'acme']);
+  await stage.close();
+
+  expect(exitCode).toBe(10);
+  expect(stderr).toContain('tally: 1 customer left out of every amount: a contract cannot be repeated');
+  const { data } = JSON.parse(stdout) as { data: Record<string, unknown> };
+  expect(data).toMatchObject({
+    leftOutCount: 1,
+    total: { billedCents: 1000, beforeCents: 1000, afterCents: 3000, differenceCents: 2000 },
+    customers: [{ customer: 'acme', beforeCents: 1000, afterCents: 3000 }],
+    notes: [{ customer: 'globex', note: expect.stringContaining('this price has tiers: override pricingTiers') }],
+  });
+  expect(others.exitCode).toBe(0);
+  expect((JSON.parse(others.stdout) as { data: object }).data).not.toHaveProperty('leftOutCount');
+});
