@@ -19,9 +19,22 @@ interface Parts {
   readonly externalCustomerId?: unknown;
   readonly contractId?: unknown;
   readonly idempotencyKey?: unknown;
-  /** What flags name, and what becomes the properties. */
+  /** What becomes the properties. */
   readonly fields: Members;
+  /** What flags name, where that is more. */
+  readonly columns?: Members;
 }
+
+/** An event of the interface has no others. */
+const eventMembers: ReadonlySet<string> = new Set([
+  'eventName',
+  'customerId',
+  'externalCustomerId',
+  'contractId',
+  'idempotencyKey',
+  'timestamp',
+  'properties',
+]);
 
 /** Throws a usage error for flags that contradict each other. */
 export function createRecordMapping(
@@ -45,8 +58,8 @@ export function createRecordMapping(
     if (isCloudEvents && !isCloudEvent) return { reason: 'is no CloudEvent: it has no specversion' };
     const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record);
     if ('reason' in parts) return parts;
-    const pick = (column: string | undefined, own: unknown) =>
-      column === undefined ? own : fieldAt(parts.fields, column);
+    const { fields, columns = fields } = parts;
+    const pick = (column: string | undefined, own: unknown) => (column === undefined ? own : fieldAt(columns, column));
     const eventName = options.eventName ?? pick(options.eventNameColumn, parts.eventName);
     if (typeof eventName !== 'string' || eventName === '') return { reason: 'has no event name' };
     const given = pick(options.timestampColumn, parts.timestamp);
@@ -62,7 +75,7 @@ export function createRecordMapping(
       return { reason: `${options.keyColumn}: is no text` };
     }
     const contractId = options.contractId ?? parts.contractId;
-    const own = propertiesOf(parts.fields, { chosen, used });
+    const own = propertiesOf(fields, { chosen, columns, used });
     const content = () =>
       JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
     return {
@@ -79,18 +92,29 @@ export function createRecordMapping(
   };
 }
 
-/** An event of the interface is told by its properties; any other record is one of members that mean nothing yet. */
-function partsOf(record: Members): Parts {
+/**
+ * An event of the interface is told by its properties. A record without them that names an event and a customer as the interface
+ * does is flat: its other members are properties. Those of any other record mean nothing yet.
+ */
+function partsOf(record: Members): Parts | { readonly reason: string } {
   const { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, properties } = record;
-  const isEvent = typeof eventName === 'string' && (properties === undefined || isMembers(properties));
-  const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
-  if (isEvent && (properties !== undefined || isOfCustomer)) {
-    const fields = properties ?? {};
-    return { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, fields };
+  const own = { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey };
+  const names = Object.keys(record);
+  if (typeof eventName === 'string' && isMembers(properties)) {
+    const other = names.find((name) => !eventMembers.has(name));
+    return other === undefined ? { ...own, fields: properties } : { reason: `${other}: unknown field` };
   }
-  const found = Object.keys(record).find((name) => name.toLowerCase() === 'timestamp');
-  const { [found ?? '']: time, ...fields } = record;
-  return { eventName: undefined, timestamp: time, fields: found === undefined ? record : fields };
+  const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
+  const isFlat = typeof eventName === 'string' && properties === undefined && isOfCustomer;
+  const time =
+    isFlat && timestamp !== undefined ? 'timestamp' : names.find((name) => name.toLowerCase() === 'timestamp');
+  const others = Object.entries(record).filter(([name]) => name !== time && !(isFlat && eventMembers.has(name)));
+  return {
+    ...(isFlat ? own : { eventName: undefined }),
+    timestamp: time === undefined ? undefined : record[time],
+    fields: Object.fromEntries(others),
+    columns: record,
+  };
 }
 
 /** The subject is the customer, as usage meters that take CloudEvents have it; source and id together tell events apart. */
@@ -129,11 +153,19 @@ function fieldAt(fields: Members, name: string): unknown {
 
 function propertiesOf(
   fields: Members,
-  { chosen, used }: { readonly chosen: readonly (readonly [string, string])[]; readonly used: ReadonlySet<string> },
+  {
+    chosen,
+    columns,
+    used,
+  }: {
+    readonly chosen: readonly (readonly [string, string])[];
+    readonly columns: Members;
+    readonly used: ReadonlySet<string>;
+  },
 ): Members {
   if (chosen.length === 0 && used.size === 0) return fields;
   if (chosen.length === 0) return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.has(name)));
-  const found = chosen.map(([name, column]) => [name, fieldAt(fields, column)] as const);
+  const found = chosen.map(([name, column]) => [name, fieldAt(columns, column)] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));
 }
 

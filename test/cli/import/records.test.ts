@@ -1,0 +1,90 @@
+/** What the members of a JSON record mean. */
+
+import { describe, expect, test } from 'vitest';
+
+import type { MappedRow, MappingOptions } from '../../../src/cli/import/mapping.ts';
+import { createRecordMapping } from '../../../src/cli/import/record-mapping.ts';
+
+const own = { eventName: 'js', externalCustomerId: 'acme', timestamp: '2026-02-01T00:00:00Z' };
+
+function mapped(record: object, options: Partial<MappingOptions> = {}): MappedRow {
+  const given = { timeZone: 'UTC', properties: [], ...options };
+  return createRecordMapping(given, { isCloudEvents: false })(record);
+}
+
+describe('a record with properties is an event of the interface', () => {
+  test('which has no members but those', () => {
+    const event = { ...own, contractId: 'c', idempotencyKey: 'k', properties: { v: 1 } };
+    expect(mapped(event)).toEqual({ event });
+    expect(mapped({ ...event, v: 1000 })).toEqual({ reason: 'v: unknown field' });
+    expect(mapped({ ...event, Timestamp: own.timestamp })).toEqual({ reason: 'Timestamp: unknown field' });
+  });
+
+  test('also where flags say whose it is', () => {
+    const { externalCustomerId: _, ...nobody } = own;
+    const whose = { customer: 'acme' };
+    expect(mapped({ ...nobody, properties: {}, v: 1 }, whose)).toEqual({ reason: 'v: unknown field' });
+    expect(mapped({ ...nobody, properties: {} }, whose)).toMatchObject({ event: { externalCustomerId: 'acme' } });
+  });
+});
+
+describe('a record without properties that names its event and its customer is flat', () => {
+  test('its other members are properties', () => {
+    expect(mapped({ ...own, v: 1000, region: 'eu' })).toMatchObject({
+      event: { ...own, properties: { v: 1000, region: 'eu' } },
+    });
+    expect(mapped({ ...own, contractId: 'c', idempotencyKey: 'k' })).toEqual({
+      event: { ...own, contractId: 'c', idempotencyKey: 'k', properties: {} },
+    });
+  });
+
+  test('an object among them is left for the service to refuse, as one in a plain record is', () => {
+    expect(mapped({ ...own, propertees: { v: 100 } })).toMatchObject({
+      event: { properties: { propertees: { v: 100 } } },
+    });
+  });
+
+  test('all of its members count as columns for flags', () => {
+    const record = { ...own, account: 'globex', at: '2026-02-02T00:00:00Z', usage: { tokens: 5 } };
+    const flags = { customerColumn: 'account', timestampColumn: 'at' };
+    const found = { externalCustomerId: 'globex', timestamp: record.at };
+    expect(mapped({ ...record, usage: 5 }, flags)).toMatchObject({ event: { ...found, properties: { usage: 5 } } });
+    expect(mapped(record, { ...flags, properties: ['tokens=usage.tokens', 'name=eventName'] })).toMatchObject({
+      event: { ...found, properties: { tokens: 5, name: 'js' } },
+    });
+    const usual = {
+      eventNameColumn: 'eventName',
+      customerColumn: 'externalCustomerId',
+      timestampColumn: 'timestamp',
+    };
+    expect(mapped({ ...own, v: 1 }, usual)).toMatchObject({ event: { ...own, properties: { v: 1 } } });
+  });
+
+  test('its timestamp may be written in any case, and the other one is a property', () => {
+    const { timestamp, ...rest } = own;
+    expect(mapped({ ...rest, TimeStamp: timestamp })).toMatchObject({ event: { ...own, properties: {} } });
+    expect(mapped({ TimeStamp: 'soon', ...own })).toMatchObject({
+      event: { ...own, properties: { TimeStamp: 'soon' } },
+    });
+  });
+
+  test('its key is that of its whole content', () => {
+    const keyOf = (record: object) => {
+      const row = mapped(record);
+      return 'event' in row ? row.event.idempotencyKey : row.reason;
+    };
+    expect(keyOf({ ...own, v: 1 })).not.toBe(keyOf({ ...own, v: 2 }));
+    expect(keyOf({ ...own, v: 1 })).toBe(keyOf({ v: 1, ...own }));
+  });
+});
+
+test('of a plain record the names of the interface are columns like any other', () => {
+  const flags = { eventName: 'e', customer: 'globex' };
+  const { externalCustomerId: _, ...plain } = own;
+  expect(mapped({ ...plain, v: 1 }, flags)).toMatchObject({
+    event: { eventName: 'e', externalCustomerId: 'globex', properties: { eventName: 'js', v: 1 } },
+  });
+  expect(mapped(plain, { ...flags, timestampColumn: 'timestamp' })).toMatchObject({
+    event: { timestamp: own.timestamp },
+  });
+});
