@@ -70,6 +70,7 @@ export function createRecordMapping(
     }
     const customer = customerOf(parts, options, pick);
     if (customer === undefined) return { reason: 'has no customer' };
+    if (customer === 'two') return { reason: 'exactly one of customerId and externalCustomerId is required' };
     const key = pick(options.keyColumn, parts.idempotencyKey);
     if (options.keyColumn !== undefined && (typeof key !== 'string' || key === '')) {
       return { reason: `${options.keyColumn}: is no text` };
@@ -139,11 +140,18 @@ function customerOf(
   { customerId, externalCustomerId }: Parts,
   options: MappingOptions,
   pick: (column: string | undefined, own: unknown) => unknown,
-): { readonly customerId: string } | { readonly externalCustomerId: string } | undefined {
+): { readonly customerId: string } | { readonly externalCustomerId: string } | 'two' | undefined {
   if (options.customerId !== undefined) return { customerId: options.customerId };
+  const isOfFlags = options.customer !== undefined || options.customerColumn !== undefined;
+  if (!isOfFlags && isSaid(customerId) && isSaid(externalCustomerId)) return 'two';
   const external = options.customer ?? pick(options.customerColumn, externalCustomerId);
   if (typeof external === 'string' && external !== '') return { externalCustomerId: external };
   return typeof customerId === 'string' && customerId !== '' ? { customerId } : undefined;
+}
+
+/** Whoever writes each row with the same members leaves one of them empty. */
+function isSaid(id: unknown): boolean {
+  return id !== undefined && id !== null && id !== '';
 }
 
 /** A member of the name, or at the path, that a flag gives. */

@@ -88,3 +88,27 @@ test('of a plain record the names of the interface are columns like any other', 
     event: { timestamp: own.timestamp },
   });
 });
+
+describe('a record of two customers', () => {
+  const both = { ...own, customerId: 'c', v: 1 };
+
+  test.each([
+    ['with properties', { ...own, customerId: 'c', properties: {} }],
+    ['that is flat', both],
+  ])('%s is refused, as by the interface', (_what, record) => {
+    expect(mapped(record)).toEqual({ reason: 'exactly one of customerId and externalCustomerId is required' });
+  });
+
+  test.each<[Partial<MappingOptions>, object]>([
+    [{ customer: 'globex' }, { externalCustomerId: 'globex' }],
+    [{ customerId: 'd' }, { customerId: 'd' }],
+    [{ customerColumn: 'externalCustomerId' }, { externalCustomerId: 'acme' }],
+  ])('is taken where a flag says which: %j', (flags, customer) => {
+    expect(mapped(both, flags)).toMatchObject({ event: { ...customer, properties: { v: 1 } } });
+  });
+
+  test.each(['', null])('is none where one of the two is %j', (none) => {
+    expect(mapped({ ...both, customerId: none })).toMatchObject({ event: { externalCustomerId: 'acme' } });
+    expect(mapped({ ...both, externalCustomerId: none })).toMatchObject({ event: { customerId: 'c' } });
+  });
+});
