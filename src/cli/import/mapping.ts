@@ -203,11 +203,16 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
     const name = pair.slice(0, at);
     refuseForbidden(name);
     if (Object.hasOwn(constants, name) || names.includes(name)) {
-      throw usage(`--set: "${name}" has a value already`);
+      throw usage(hasValue(name));
     }
     constants[name] = cellValue(pair.slice(at + 1));
   }
   return constants;
+}
+
+/** In words: of two values of a property none is to be preferred. */
+export function hasValue(name: string): string {
+  return `--set: "${name}" has a value already`;
 }
 
 /**

@@ -6,7 +6,7 @@
 import { canonicalJson } from '../../canonical-json.ts';
 import { createRowIdentity, shortDigest } from '../wire/row-identity.ts';
 import { valueAt } from '../wire/rows.ts';
-import { constantsOf, createTimestampReader, noTimestamp, splitProperty, whyNoInstant } from './mapping.ts';
+import { constantsOf, createTimestampReader, hasValue, noTimestamp, splitProperty, whyNoInstant } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -48,7 +48,7 @@ export function createRecordMapping(
     options.constants ?? [],
     chosen.map(([name]) => name),
   );
-  const hasConstants = Object.keys(constants).length > 0;
+  const constantNames = Object.keys(constants);
   const named = [options.timestampColumn, options.eventNameColumn, options.customerColumn, options.keyColumn];
   const used = new Set(named.filter((name) => name !== undefined));
 
@@ -77,6 +77,8 @@ export function createRecordMapping(
     }
     const contractId = options.contractId ?? parts.contractId;
     const own = propertiesOf(fields, { chosen, columns, used });
+    const twice = constantNames.find((name) => Object.hasOwn(own, name));
+    if (twice !== undefined) return { reason: hasValue(twice) };
     const content = () =>
       JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
     return {
@@ -86,7 +88,7 @@ export function createRecordMapping(
         eventName,
         ...customer,
         idempotencyKey: key ?? identify(content()),
-        properties: hasConstants ? { ...constants, ...own } : own,
+        properties: constantNames.length > 0 ? { ...constants, ...own } : own,
         timestamp,
       },
     };

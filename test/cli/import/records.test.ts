@@ -112,3 +112,18 @@ describe('a record of two customers', () => {
     expect(mapped({ ...both, externalCustomerId: none })).toMatchObject({ event: { customerId: 'c' } });
   });
 });
+
+test.each([
+  ['an event of the interface', { ...own, properties: { model: 'small' } }],
+  ['a flat record', { ...own, model: 'small' }],
+  [
+    'a CloudEvent',
+    { specversion: '1.0', id: '1', source: 's', type: 'js', subject: 'acme', time: own.timestamp, data: { model: 1 } },
+  ],
+])('%s that has the property of --set is refused, as a column of a table is', (_what, record) => {
+  const reason = '--set: "model" has a value already';
+  expect(mapped(record, { constants: ['region=eu', 'model=large'] })).toEqual({ reason });
+  expect(mapped(record, { constants: ['model=large'], properties: ['size=model'] })).toMatchObject({
+    event: { properties: { model: 'large' } },
+  });
+});
