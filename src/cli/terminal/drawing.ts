@@ -29,24 +29,30 @@ interface Surroundings {
 
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
+/** A bar is cut at the width of the terminal. What cuts it would cut whatever is written there. */
+const wrapLines = '\u001b[?7h';
+const cutLines = '\u001b[?7l';
 const lineEnd = { ended: '\n', stopped: '' };
 const wipeBelow = '\u001b[J';
 const wipeLine = '\r\u001b[K';
-/** The bar ends where it began, which after a stop, and after what was told meanwhile, is another line. */
+/**
+ * The bar ends where it began, which after a stop, and after what was told meanwhile, is another line. Kept while lines wrap:
+ * some terminals keep that too, and have it again when the bar ends.
+ */
 const keepPlace = '\u001b7';
 
-/** For a progress bar, which hides the cursor and draws itself by its own clock. */
+/** For a progress bar, which hides the cursor, has lines cut, and draws itself by its own clock. */
 export function drawBar(output: Writable, { whenInterrupted }: Surroundings): Drawing {
   const close = whenInterrupted({
-    leave: (how) => void output.write(`${showCursor}${lineEnd[how]}`),
-    goOn: () => void output.write(`${keepPlace}${hideCursor}`),
+    leave: (how) => void output.write(`${showCursor}${wrapLines}${lineEnd[how]}`),
+    goOn: () => void output.write(`${keepPlace}${hideCursor}${cutLines}`),
   });
   return { output, close };
 }
 
 /** Whole lines in the place of a bar that is being drawn, which goes on below them. */
 export function aboveBar(lines: string): string {
-  return `${wipeLine}${lines}${keepPlace}`;
+  return `${wipeLine}${wrapLines}${lines}${keepPlace}${cutLines}`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { drawBar, drawQuestion } from '../../../src/cli/terminal/drawing.ts';
 import type { Interruption } from '../../../src/cli/terminal/drawing.ts';
 
 const [show, hide, keep, wipeBelow] = ['\u001b[?25h', '\u001b[?25l', '\u001b7', '\u001b[J'];
+const [wrap, cut] = ['\u001b[?7h', '\u001b[?7l'];
 
 /** A terminal that keeps what it was told to show since it was last looked at. */
 function createStage() {
@@ -42,17 +43,17 @@ function createStage() {
   };
 }
 
-test('a bar shows the cursor while it is stopped, and begins anew where it goes on', () => {
+test('a bar gives back the cursor and the wrapping of lines while it is stopped, and begins anew where it goes on', () => {
   const { screen, surroundings, interruptions, shown } = createStage();
   const { output, close } = drawBar(screen, surroundings);
   const [interruption] = interruptions;
   expect(output).toBe(screen);
   interruption?.leave('stopped');
-  expect(shown()).toBe(show);
+  expect(shown()).toBe(`${show}${wrap}`);
   interruption?.goOn();
-  expect(shown()).toBe(`${keep}${hide}`);
+  expect(shown()).toBe(`${keep}${hide}${cut}`);
   interruption?.leave('ended');
-  expect(shown()).toBe(`${show}\n`);
+  expect(shown()).toBe(`${show}${wrap}\n`);
   close();
   expect(interruptions.size).toBe(0);
 });

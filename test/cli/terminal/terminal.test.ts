@@ -151,7 +151,7 @@ describe('streams', () => {
   });
 });
 
-test('what is told while a bar is drawn takes its line, and the bar ends below', async () => {
+test('what is told while a bar is drawn takes the lines that it needs, and the bar ends below', async () => {
   let written = '';
   const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
     written += String(chunk);
@@ -171,9 +171,10 @@ test('what is told while a bar is drawn takes its line, and the bar ends below',
   terminal.err(say`begun\n`);
   expect(written).toBe('begun\n');
   progress.update({ done: 1, rows: 1 });
+  expect(written).toContain('\u001b[?7l');
   const drawn = written.length;
   terminal.err(say`stopping\n`);
-  expect(written.slice(drawn)).toBe('\r\u001b[Kstopping\n\u001b7');
+  expect(written.slice(drawn)).toBe('\r\u001b[K\u001b[?7hstopping\n\u001b7\u001b[?7l');
   progress.update({ done: 2, rows: 2 });
   progress.stop();
   // Back to the place that was kept below the note, and from there to the next line.
