@@ -2,6 +2,8 @@
 
 import { pipeline, Readable } from 'node:stream';
 
+import { BadRequestError } from '../../errors.ts';
+
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
@@ -23,12 +25,23 @@ export async function sniffed(bytes: Bytes): Promise<{ readonly format: ImportFo
   return { format: first === '{' ? 'jsonl' : first === '[' ? 'json' : 'csv', bytes: whole };
 }
 
-const gzipMagic = [0x1f, 0x8b] as const;
+const gzipMagic = [0x1f, 0x8b];
+/** No text in UTF-8 begins so. */
+const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** The bytes as they were before gzip, whatever the file is called; other bytes as they are. */
+/**
+ * The bytes as they were before gzip, whatever the file is called; other bytes as they are. Throws for those of zstd: what is
+ * said of a text in another encoding would lead astray.
+ */
 export async function unpacked(bytes: Bytes): Promise<Bytes> {
-  const { head, whole } = await peeked(bytes, gzipMagic.length);
-  if (gzipMagic.some((byte, index) => head[index] !== byte)) return whole;
+  const { head, whole } = await peeked(bytes, zstdMagic.length);
+  const beginsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
+  if (beginsWith(zstdMagic)) {
+    throw new BadRequestError('the file is packed by zstd: what is read is packed by gzip, or not at all', {
+      hint: 'unpack it on the way, as in: zstd -dc FILE | tally import events - …',
+    });
+  }
+  if (!beginsWith(gzipMagic)) return whole;
   const { createGunzip } = await import('node:zlib');
   // A failure on the way shows itself to whoever reads the end of the pipe.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined);
