@@ -25,16 +25,11 @@ interface Parts {
   readonly columns?: Members;
 }
 
-/** An event of the interface has no others. */
-const eventMembers: ReadonlySet<string> = new Set([
-  'eventName',
-  'customerId',
-  'externalCustomerId',
-  'contractId',
-  'idempotencyKey',
-  'timestamp',
-  'properties',
-]);
+/** An event of the interface is sent with no others. */
+const eventMembers = ['eventName', 'customerId', 'externalCustomerId', 'contractId', 'idempotencyKey', 'timestamp'];
+const sentMembers: ReadonlySet<string> = new Set([...eventMembers, 'properties']);
+/** What lists of events show of one beside these, which is no part of what is sent again. */
+const listedMembers: ReadonlySet<string> = new Set(['id', 'version', 'isLate', 'receivedAt']);
 
 /** Throws a usage error for flags that contradict each other. */
 export function createRecordMapping(
@@ -75,7 +70,7 @@ export function createRecordMapping(
     if (options.keyColumn !== undefined && (typeof key !== 'string' || key === '')) {
       return { reason: `${options.keyColumn}: is no text` };
     }
-    const contractId = options.contractId ?? parts.contractId;
+    const contractId = options.contractId ?? parts.contractId ?? undefined;
     const own = propertiesOf(fields, { chosen, columns, used });
     const twice = constantNames.find((name) => Object.hasOwn(own, name));
     if (twice !== undefined) return { reason: hasValue(twice) };
@@ -104,14 +99,14 @@ function partsOf(record: Members): Parts | { readonly reason: string } {
   const own = { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey };
   const names = Object.keys(record);
   if (typeof eventName === 'string' && isMembers(properties)) {
-    const other = names.find((name) => !eventMembers.has(name));
+    const other = names.find((name) => !sentMembers.has(name) && !listedMembers.has(name));
     return other === undefined ? { ...own, fields: properties } : { reason: `${other}: unknown field` };
   }
   const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
   const isFlat = typeof eventName === 'string' && properties === undefined && isOfCustomer;
   const time =
     isFlat && timestamp !== undefined ? 'timestamp' : names.find((name) => name.toLowerCase() === 'timestamp');
-  const others = Object.entries(record).filter(([name]) => name !== time && !(isFlat && eventMembers.has(name)));
+  const others = Object.entries(record).filter(([name]) => name !== time && !(isFlat && sentMembers.has(name)));
   return {
     ...(isFlat ? own : { eventName: undefined }),
     timestamp: time === undefined ? undefined : record[time],

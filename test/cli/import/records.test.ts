@@ -20,6 +20,15 @@ describe('a record with properties is an event of the interface', () => {
     expect(mapped({ ...event, Timestamp: own.timestamp })).toEqual({ reason: 'Timestamp: unknown field' });
   });
 
+  test('or what lists of events show of it, which is not sent again', () => {
+    const event = { ...own, contractId: 'c', idempotencyKey: 'k', properties: { v: 1 } };
+    const listed = { id: 'e', version: 2, isLate: false, receivedAt: own.timestamp };
+    expect(mapped({ ...event, ...listed })).toEqual({ event });
+    const { contractId: _, ...ofNone } = event;
+    expect(mapped({ ...event, ...listed, contractId: null })).toEqual({ event: ofNone });
+    expect(mapped({ ...own, id: 'e' })).toMatchObject({ event: { properties: { id: 'e' } } });
+  });
+
   test('also where flags say whose it is', () => {
     const { externalCustomerId: _, ...nobody } = own;
     const whose = { customer: 'acme' };
