@@ -83,9 +83,7 @@ export function removeNewestNote(path: string): void {
 }
 
 export interface NewestNoter {
-  /** Whether it was held against the rows; until then nothing must be written. */
-  readonly isCompared: boolean;
-  /** Keeps what is found to be lost, which the next instant would hide. */
+  /** Keeps what is found to be lost, which the next instant would hide: to be told before anything is noted. */
   compare(note: NewestNote, found: string): void;
   /** Notes an instant that was committed; not one before another that is noted. */
   note(instant: string): void;
@@ -114,9 +112,6 @@ export function createNewestNoter(path: string): NewestNoter {
   }
 
   return {
-    get isCompared() {
-      return newest !== undefined;
-    },
     compare(note, found) {
       newest = note.newest;
       const [last] = lossesOf(note, found).slice(note.lost.length);

@@ -1,6 +1,7 @@
 /** The SQLite backend: the store on top of one connection. */
 
 import { inMemory } from '../../../database-url.ts';
+import { once } from '../../../once.ts';
 import type { Transaction } from '../../database.ts';
 import type { Inspection, InspectionOptions } from '../../inspection.ts';
 import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
@@ -48,13 +49,13 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   const noter = connection.path === inMemory ? undefined : createNewestNoter(connection.path);
 
-  /** Before the first write, behind which an older note would not show any more. */
-  async function compareNote(): Promise<void> {
-    if (noter === undefined || noter.isCompared || connection.isReadOnly) return;
+  /** Before the first write, behind which an older note would not show any more; others wait with it, so as not to overtake it. */
+  const compareNote = once(async () => {
+    if (noter === undefined || connection.isReadOnly) return;
     const note = readNewestNote(connection.path);
     if (note.newest === '') noter.compare(note, '');
     else await turns.transact('read only', async () => noter.compare(note, newestIn(connection)));
-  }
+  });
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
     await compareNote();
