@@ -12,13 +12,11 @@ function ordered(value: unknown): unknown {
     const elements = value.map(ordered);
     return elements.some((element, place) => element !== value[place]) ? elements : value;
   }
+  const members = value as Readonly<Record<string, unknown>>;
+  const given = Object.keys(members);
+  const names = given.every((name, place) => place === 0 || (given[place - 1] ?? '') < name) ? given : given.toSorted();
   // Each member is ordered once: asked again for what is not in order, it would be twice as much with every level.
-  const members = Object.entries(value).map(([name, member]) => ({ name, member, inOrder: ordered(member) }));
-  const isInOrder = members.every(
-    ({ name, member, inOrder }, place) =>
-      inOrder === member && (place === 0 || (members[place - 1]?.name ?? '') < name),
-  );
-  if (isInOrder) return value;
-  const sorted = members.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return Object.fromEntries(sorted.map(({ name, inOrder }) => [name, inOrder]));
+  const inOrder = names.map((name) => ordered(members[name]));
+  if (names === given && names.every((name, place) => inOrder[place] === members[name])) return value;
+  return Object.fromEntries(names.map((name, place) => [name, inOrder[place]]));
 }
