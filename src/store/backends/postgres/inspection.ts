@@ -53,10 +53,13 @@ async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptio
   }
 }
 
+/** The schema that `$1` is the name of, which a server would read as an identifier: folded, and cut at its points. */
+const schemaNamed = 'quote_ident($1::text)::regnamespace';
+
 /** `$1` is the schema. */
 const damagedIndexes = `SELECT 'the index ' || quote_ident("index".relname) || ' is not whole: REINDEX it' AS "sentence"
   FROM pg_index JOIN pg_class AS "index" ON "index".oid = indexrelid
-  WHERE "index".relnamespace = quote_ident($1::text)::regnamespace AND NOT (indisvalid AND indisready)`;
+  WHERE "index".relnamespace = ${schemaNamed} AND NOT (indisvalid AND indisready)`;
 
 const failedPages = `SELECT checksum_failures || ' pages of this database had a wrong checksum' AS "sentence"
   FROM pg_stat_database WHERE datname = current_database() AND checksum_failures > 0`;
@@ -74,7 +77,7 @@ async function damagesInIndexes(client: PoolClient, { schema, location }: Place)
   const { rows } = await client.query<{ readonly index: string }>(
     `SELECT indexrelid::regclass::text AS "index" FROM pg_index JOIN pg_class AS "index" ON "index".oid = indexrelid
      JOIN pg_am ON pg_am.oid = "index".relam AND amname = 'btree'
-     WHERE "index".relnamespace = quote_ident($1::text)::regnamespace AND EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'amcheck')
+     WHERE "index".relnamespace = ${schemaNamed} AND EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'amcheck')
        AND has_function_privilege(to_regprocedure('bt_index_check(regclass,boolean)')::oid, 'EXECUTE') ORDER BY 1`,
     [schema],
   );
@@ -110,7 +113,7 @@ async function danglingOf(client: PoolClient, schema: string): Promise<DanglingR
     `SELECT "child".relname AS "child", "parent".relname AS "parent",
        ${names('conrelid', 'conkey')} AS "columns", ${names('confrelid', 'confkey')} AS "parentColumns"
      FROM pg_constraint JOIN pg_class AS "child" ON "child".oid = conrelid JOIN pg_class AS "parent" ON "parent".oid = confrelid
-     WHERE contype = 'f' AND connamespace = quote_ident($1::text)::regnamespace ORDER BY 1, conname`,
+     WHERE contype = 'f' AND connamespace = ${schemaNamed} ORDER BY 1, conname`,
     [schema],
   );
   const dangling: DanglingReference[] = [];
@@ -142,7 +145,7 @@ async function objectsOf(client: PoolClient, schema: string): Promise<Objects> {
 }
 
 const objectsQuery = `WITH "table" AS (
-    SELECT oid, relname FROM pg_class WHERE relnamespace = quote_ident($1::text)::regnamespace AND relkind = 'r' AND relname = ANY($2::text[])
+    SELECT oid, relname FROM pg_class WHERE relnamespace = ${schemaNamed} AND relkind = 'r' AND relname = ANY($2::text[])
   )
   SELECT 'table ' || relname AS "name", (
       SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), collname, attnotnull, attidentity,
@@ -159,7 +162,7 @@ const objectsQuery = `WITH "table" AS (
   UNION ALL SELECT 'trigger ' || tgname, tgenabled::text || ' ' || pg_get_triggerdef(pg_trigger.oid) FROM pg_trigger
     JOIN "table" ON tgrelid = "table".oid WHERE NOT tgisinternal
   UNION ALL SELECT 'function ' || proname, pg_get_functiondef(oid) FROM pg_proc
-    WHERE pronamespace = quote_ident($1::text)::regnamespace AND proname LIKE 'tallybook%'`;
+    WHERE pronamespace = ${schemaNamed} AND proname LIKE 'tallybook%'`;
 
 const model = 'tallybook_model';
 

@@ -19,14 +19,13 @@ const current = BigInt(schemaVersion);
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<string | undefined> {
   const isNew = isEmpty(connection);
+  const isNewFile = isNew && connection.path !== inMemory;
   // It was no new one: the log is gone that all of it stood in.
-  if (isNew && connection.path !== inMemory && readNewestNote(connection.path).newest !== '') {
-    throw cutFileError(connection.path);
-  }
+  if (isNewFile && readNewestNote(connection.path).newest !== '') throw cutFileError(connection.path);
   const version = isNew ? 0n : checkOwnSchema(connection, connection.path);
   if (!connection.isReadOnly) {
     useLog(connection);
-    if (isNew && connection.path !== inMemory) noteBegun(connection.path);
+    if (isNewFile) noteBegun(connection.path);
   }
   return version < current ? await migrate(connection) : undefined;
 }
