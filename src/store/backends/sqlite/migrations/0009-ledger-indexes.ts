@@ -15,7 +15,7 @@ const referencesInContract = (name: string): string =>
   `FOREIGN KEY ("orgId", "contractId", "${name}") REFERENCES "ledgerEntries" ("orgId", "contractId", "id")`;
 
 /** In the order that the table had, so that rows are copied as they are. */
-const definition = [
+export const ledgerColumns = [
   sequence,
   id('orgId'),
   id('id'),
@@ -43,9 +43,9 @@ const definition = [
   balance('creditBalanceAfterMicros'),
   instant('createdAt'),
   `"hash" TEXT NOT NULL DEFAULT '' CHECK (length("hash") IN (0, 64))`,
-  'UNIQUE ("orgId", "id")',
-  // What references within a contract ask for, in the order of time.
-  'UNIQUE ("orgId", "id", "contractId")',
+];
+
+export const ledgerRules = [
   `CHECK ("type" <> 'grant' OR ("amountCents" >= 0 AND "creditMicros" >= 0))`,
   `CHECK ("type" NOT IN ('usage', 'expiration') OR
      ("amountCents" <= 0 AND "creditMicros" <= 0 AND "grantEntryId" IS NOT NULL))`,
@@ -57,21 +57,32 @@ const definition = [
   referencesInContract('reversesEntryId'),
 ];
 
+const unique = [
+  'UNIQUE ("orgId", "id")',
+  // What references within a contract ask for, in the order of time.
+  'UNIQUE ("orgId", "id", "contractId")',
+];
+
+/** What goes with a rebuilt table, beside the index by contract. */
+export const ledgerGuards = [
+  'CREATE INDEX "ledgerEntries_invoice" ON "ledgerEntries" ("orgId", "invoiceId") WHERE "invoiceId" IS NOT NULL',
+  `CREATE UNIQUE INDEX "ledgerEntries_externalId" ON "ledgerEntries" ("orgId", "contractId", "externalId")
+     WHERE "externalId" IS NOT NULL`,
+  `CREATE UNIQUE INDEX "ledgerEntries_reverses" ON "ledgerEntries" ("orgId", "reversesEntryId")
+     WHERE "reversesEntryId" IS NOT NULL`,
+  ...appendOnly('ledgerEntries', 'a ledger entry'),
+];
+
 export const ledgerIndexes: Migration = {
   version: 9,
   rebuildsTables: true,
   statements: [
-    `CREATE TABLE "newLedgerEntries" (${definition.join(', ')}) STRICT`,
+    `CREATE TABLE "newLedgerEntries" (${[...ledgerColumns, ...unique, ...ledgerRules].join(', ')}) STRICT`,
     'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
     'DROP TABLE "ledgerEntries"',
     'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
     'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("orgId", "contractId")',
-    'CREATE INDEX "ledgerEntries_invoice" ON "ledgerEntries" ("orgId", "invoiceId") WHERE "invoiceId" IS NOT NULL',
-    `CREATE UNIQUE INDEX "ledgerEntries_externalId" ON "ledgerEntries" ("orgId", "contractId", "externalId")
-     WHERE "externalId" IS NOT NULL`,
-    `CREATE UNIQUE INDEX "ledgerEntries_reverses" ON "ledgerEntries" ("orgId", "reversesEntryId")
-     WHERE "reversesEntryId" IS NOT NULL`,
-    ...appendOnly('ledgerEntries', 'a ledger entry'),
+    ...ledgerGuards,
     // Many grants expire at one instant: behind it in the order of time, too.
     'DROP INDEX "grantExpiries_due"',
     'CREATE INDEX "grantExpiries_due" ON "grantExpiries" ("orgId", "expiresAt", "grantId")',

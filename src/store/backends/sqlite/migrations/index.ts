@@ -18,6 +18,7 @@ import { eventDays } from './0011-event-days.ts';
 import { webhookQueue } from './0012-webhook-queue.ts';
 import { invoiceStatus } from './0013-invoice-status.ts';
 import { eventTailInPieces } from './0014-event-tail-pieces.ts';
+import { ledgerByContract } from './0015-ledger-by-contract.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -35,4 +36,5 @@ export const migrations: readonly Migration[] = [
   webhookQueue,
   invoiceStatus,
   eventTailInPieces,
+  ledgerByContract,
 ];

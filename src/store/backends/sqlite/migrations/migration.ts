@@ -21,4 +21,4 @@ export interface Migration {
 }
 
 /** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
-export const schemaVersion = 14;
+export const schemaVersion = 15;
