@@ -76,7 +76,7 @@ interface OpenAtom {
 interface Pool {
   readonly grant: GrantState;
   capacityCents: bigint;
-  /** Whether usage would have taken more than there was. */
+  /** Whether usage would have taken more than there was, and took all of it: further usage changes nothing any more. */
   wasShort: boolean;
   readonly takings: Map<string, Taking>;
 }
@@ -209,22 +209,17 @@ function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
   for (const open of atoms) {
     const { phaseEnd } = open.atom;
     const own =
-      lasting.get(phaseEnd) ?? new Set(pools.filter((pool) => !isSpent(pool) && !expiresBefore(pool.grant, phaseEnd)));
+      lasting.get(phaseEnd) ?? new Set(pools.filter((pool) => !pool.wasShort && !expiresBefore(pool.grant, phaseEnd)));
     lasting.set(phaseEnd, own);
     payAtom(open, own);
   }
-}
-
-/** Further usage changes nothing of it, not even that it was short. */
-function isSpent({ capacityCents, wasShort }: Pool): boolean {
-  return wasShort && capacityCents === 0n;
 }
 
 /** The pools are those of grants that do not expire before the usage ends; one that nothing more can come of leaves them. */
 function payAtom(open: OpenAtom, pools: Set<Pool>): void {
   for (const pool of pools) {
     if (open.creditableCents === 0n) return;
-    if (isSpent(pool)) {
+    if (pool.wasShort) {
       pools.delete(pool);
       continue;
     }

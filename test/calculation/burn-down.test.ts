@@ -54,7 +54,7 @@ describe('grants', () => {
         return undefined;
       },
     }));
-    const usage = Array.from({ length: 400 }, (_, index) => atom(1n, { lineKey: `line ${index}` }));
+    const usage = Array.from({ length: 400 }, (_, index) => atom(1n, { lineKey: `line ${index}`, ...february }));
     expect(burn({ grants, usage }).draws).toHaveLength(200);
     // When it pays, when it is found to be empty, and with the one after it.
     expect(timesAsked).toBeLessThanOrEqual(3 * grants.length);
