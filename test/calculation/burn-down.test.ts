@@ -191,6 +191,8 @@ describe('credits', () => {
     const half = grant({ grantId: 'g', originalCents: 0n, originalMicros: 800_000n });
     expect(rowsOf({ grants: [half], usage: [atom(10n)], valuationRateCents: 3n })).toEqual(['line g: 2 0 0.8']);
     expect(rowsOf({ grants: [half], usage: [atom(2n)], valuationRateCents: 3n })).toEqual(['line g: 2 0 0.666667']);
+    const later = [atom(2n), atom(1n, { lineKey: 'later', ...february })];
+    expect(rowsOf({ grants: [half], usage: later, valuationRateCents: 3n })).toEqual(['line g: 2 0 0.8']);
   });
 });
 
@@ -216,7 +218,21 @@ describe('closed grants', () => {
   test('give back what has lost its usage', () => {
     const openDraws = [draw({ grantId: 'old', appliedCents: 300n })];
     expect(rowsOf({ grants: [closed], usage: [atom(100n, inTime)], openDraws })).toEqual(['line old: 100 100 0']);
+    expect(rowsOf({ grants: [closed], usage: [atom(1n, inTime)], openDraws })).toEqual(['line old: 1 1 0']);
     expect(rowsOf({ grants: [closed], usage: [atom(100n)], openDraws })).toEqual([]);
+    expect(rowsOf({ grants: [closed], openDraws })).toEqual([]);
+  });
+
+  test('keep the credits that went with the last cent, which are more than its share', () => {
+    const state = { ...rated('old', 3n, 3n), expiresAt: at('2026-01-15'), isClosed: true };
+    const taken = [333_333n, 333_333n, 333_334n].map((creditMicros, index) => ({ lineKey: `${index}`, creditMicros }));
+    const openDraws = taken.map((fields) => draw({ grantId: 'old', appliedCents: 1n, ...fields }));
+    const usage = taken.map(({ lineKey }) => atom(1n, { lineKey, ...inTime }));
+    expect(rowsOf({ grants: [state], usage, openDraws })).toEqual([
+      '0 old: 1 1 0.333333',
+      '1 old: 1 1 0.333333',
+      '2 old: 1 1 0.333334',
+    ]);
   });
 
   // 7.00 for 100 credits: a cent is 0.1428571428... of one.
@@ -291,6 +307,17 @@ describe('budgets', () => {
       openDraws: [draw({ grantId: 'old', appliedCents: 60n })],
     };
     expect(rowsOf(input)).toEqual(['line old: 60 60 0']);
+  });
+
+  test('that were lowered take back nothing that a closed grant has paid', () => {
+    const closed = grant({ grantId: 'old', expiresAt: march, isClosed: true, availableCents: 0n });
+    const input = {
+      usage: [red(300n), red(50n, { lineKey: 'more' })],
+      budgets: [budget({ maxCreditsCents: 100n })],
+      grants: [closed, ...grants],
+      openDraws: [draw({ grantId: 'old', appliedCents: 300n })],
+    };
+    expect(rowsOf(input)).toEqual(['line old: 300 300 0']);
   });
 });
 
