@@ -159,13 +159,12 @@ function atomsOfLine(
   { invoice, own }: LinePhases,
 ): UsageAtom[] {
   const atoms: UsageAtom[] = [];
-  const due = withLast(own, phases);
   let attributed = 0n;
-  for (const [index, { end, soFar }] of due.entries()) {
+  for (const { end, readings, soFar } of withLast(own, phases)) {
     const cost = soFar === undefined ? line.totalCents : centsOfDollars(priceUsage(item, soFar).exactAmount);
     // A phase never takes back cents of an earlier one, nor more than the line will owe in the end (semantics 15.6).
     const upTo = maximum(attributed, minimum(cost, line.totalCents));
-    const shares = upTo === attributed ? [] : sharesOf(combination, due.slice(0, index + 1), upTo - attributed);
+    const shares = upTo === attributed ? [] : sharesOf(combination, readings, upTo - attributed);
     attributed = upTo;
     for (const share of shares) {
       if (share.cents === 0n) continue;
@@ -201,15 +200,15 @@ interface Share {
 }
 
 /**
- * How the cents of the last of these phases of a line fall on its groups of events: by quantity for SUM and COUNT, on the one
- * that sets a MAX or MIN.
+ * How the cents that a phase adds to a line fall on its groups of events: by quantity for SUM and COUNT, on the one that sets a
+ * MAX or MIN, which is of this phase, since the line would cost no more otherwise.
  */
-function sharesOf(combination: Combination, phases: readonly UsagePhase[], cents: bigint): Share[] {
-  const isCumulative = combination === 'MAX' || combination === 'MIN';
-  const readings = isCumulative ? phases.flatMap((phase) => phase.readings) : (phases.at(-1)?.readings ?? []);
+function sharesOf(combination: Combination, readings: readonly UsageReading[], cents: bigint): Share[] {
   const ordered = readings.toSorted(byDimension);
   if (combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
-  return isCumulative ? shareOfExtreme(ordered, combination, cents) : shareByQuantity(ordered, cents);
+  return combination === 'MAX' || combination === 'MIN'
+    ? shareOfExtreme(ordered, combination, cents)
+    : shareByQuantity(ordered, cents);
 }
 
 function shareOfExtreme(readings: readonly UsageReading[], type: AggregationType, cents: bigint): Share[] {

@@ -54,6 +54,27 @@ describe('atoms', () => {
     expect(rowsOf(atoms)).toEqual(['02-01 blue 33', '02-01 red 34', '02-01 - 33']);
   });
 
+  test('fall on the same groups in whichever order these were read', () => {
+    const readings = [reading('1'), reading('1', red), reading('1', blue)];
+    expect(rowsOf(rate('SUM', [readings], { unitAmount: '0.333' }).atoms)).toEqual([
+      '02-01 blue 33',
+      '02-01 red 34',
+      '02-01 - 33',
+    ]);
+    const alike = [reading('5', red), reading('5', blue)];
+    expect(rowsOf(rate('MAX', [alike]).atoms)).toEqual(['02-01 blue 5']);
+  });
+
+  test('of the smallest value are those of the group that has it', () => {
+    expect(rowsOf(rate('MIN', [[reading('3', red), reading('7', blue)]]).atoms)).toEqual(['02-01 red 3']);
+  });
+
+  test('of a flat amount that is owed at quantity 0 are those of the first group', () => {
+    const tiers = [{ minQty: '0', maxQty: '', unitAmount: '1', flatAmount: '5' }];
+    const { atoms } = rate('SUM', [[reading('0', red), reading('0', blue)]], { tiering: 'GRADUATED', tiers });
+    expect(rowsOf(atoms)).toEqual(['02-01 blue 500']);
+  });
+
   test('of each phase are what the line costs up to its end, less what it cost before', () => {
     const { atoms } = rate('SUM', [[reading('0.4')], [reading('0.4')], [reading('0.4')]]);
     expect(rowsOf(atoms)).toEqual(['01-20 - 1']);
@@ -118,6 +139,16 @@ describe('atoms', () => {
     const { atoms, usage } = rate(combination, [[reading('0', { count: 0 })], [reading(quantity)]]);
     expect(rowsOf(atoms)).toEqual(rows);
     expect(meteredQuantitiesOf(usage).map((metered) => decimalText(metered.quantity))).toEqual([quantity]);
+  });
+
+  test('of an SQL meter come to what it reads at the end, and to nothing where that is no usage', () => {
+    const none = { ...reading('0'), count: 0 };
+    const quantities = [
+      [[reading('5')], [reading('6')], [reading('9')]],
+      [[reading('5')], [reading('6')], [none]],
+    ].map((phases) => meteredQuantitiesOf(rate('SQL', phases).usage).map(({ quantity }) => decimalText(quantity)));
+    expect(quantities).toEqual([['9'], []]);
+    expect(rate('SQL', [[reading('5')], [none]]).atoms).toEqual([]);
   });
 
   test('of an SQL meter are one, of what it reads up to each phase end', () => {
