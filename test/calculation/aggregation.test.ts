@@ -76,6 +76,14 @@ describe('aggregation', () => {
   test('a sum grows past 2^53 without losing a unit', () => {
     const values = [...Array<number>(20).fill(999_999_999_999_999), 1];
     expect(aggregate('SUM', values).quantity).toBe('19999999999999981');
+    expect(aggregate('SUM', [2 ** 53 - 1, 2 ** 53 - 2]).quantity).toBe('18014398509481981');
+  });
+
+  test('a sum falls below -2^53 without losing a unit', () => {
+    const values = [...Array<number>(20).fill(-999_999_999_999_999), -1];
+    expect(aggregate('SUM', values).quantity).toBe('-19999999999999981');
+    expect(aggregate('SUM', [1 - 2 ** 53, 2 - 2 ** 53]).quantity).toBe('-18014398509481981');
+    expect(aggregate('SUM', [2 - 2 ** 52, 1 - 2 ** 53]).quantity).toBe('-13510798882111485');
   });
 
   test.each([

@@ -365,6 +365,13 @@ describe('settlement', () => {
     expect(plan.usage).toMatchObject([{ appliedCents: 10n, amountCents: 10n, creditMicros: 5n }]);
   });
 
+  test('of more usage that free credits pay writes the difference', () => {
+    const first = written('u1', 10n, { amountCents: 0n, creditMicros: -5n });
+    const openDraws = [draw({ grantId: 'g', appliedCents: 10n, amountCents: 0n, creditMicros: 5n, entries: [first] })];
+    const plan = planSettlement([{ ...wanted(30n, 15n), amountCents: 0n }], openDraws);
+    expect(plan).toMatchObject({ reversals: [], usage: [{ appliedCents: 20n, amountCents: 0n, creditMicros: 10n }] });
+  });
+
   test('in two steps takes the same credits as in one', () => {
     const first = burn({ grants: [rated('g', 1000n, 3n)], usage: [atom(1n)] }).draws;
     const openDraws = first.map((one) =>

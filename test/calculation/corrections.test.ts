@@ -119,6 +119,12 @@ describe('a reversal', () => {
       '300 30000000',
     ],
     [
+      'of an adjustment takes the last cent where the last credit goes with it',
+      moved('a', 'adjustment', 300n),
+      rated({ remainingCents: 300n, remainingMicros: 30n * million }),
+      '-300 -30000000',
+    ],
+    [
       'of an adjustment of free credits leaves them without cents',
       moved('a', 'adjustment', 0n, -5n),
       free({ remainingMicros: 0n, adjustedMicros: -5n }),
@@ -143,6 +149,11 @@ describe('a reversal', () => {
       rated({ remainingMicros: 1n }),
     ],
     ['grant g has less than that left', moved('a', 'adjustment', 300n), rated({ remainingCents: 299n })],
+    [
+      'grant g has no cents left for these credits',
+      moved('a', 'adjustment', 100n, 1n),
+      dear({ remainingCents: 100n, remainingMicros: 2n }),
+    ],
     ['grant g would hold more than was granted', moved('a', 'adjustment', -300n), rated({ adjustedCents: -299n })],
     [
       'grant g has no cents left for these credits',

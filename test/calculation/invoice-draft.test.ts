@@ -139,6 +139,12 @@ describe('a cut period', () => {
     expect(decimalText(seats?.unitPrice ?? decimal('0'))).toBe('4.047619047619');
     expect(seats?.unitPriceCents).toBe(405n);
   });
+
+  test('of none of an item is its part of the flat amount, at no price a unit', () => {
+    const none = { ...terms, items: [flatItem({ quantity: '0', flatAmount: '28' })] };
+    const [seats] = draftInvoice(none, periodOf(none, 1)).lines;
+    expect(seats).toMatchObject({ totalCents: 1000n, unitPriceCents: 0n });
+  });
 });
 
 describe('lines', () => {
@@ -161,6 +167,26 @@ describe('lines', () => {
       'Prepaid credits: 50.00, 2026-01-31 2026-02-28',
     ]);
     expect(linesOf(terms, 1)).toEqual(['Seats: 10.00, 2026-02-28 2026-03-31']);
+  });
+
+  test('of an amount alone have the quantity 1', () => {
+    const terms = termsOf({ items: [usageItem({ flatAmount: '7' })], creditGrantCents: 5000n });
+    const draft = draftInvoice(terms, periodOf(terms, 0), metered('item', '300'));
+    const draw = {
+      invoiceId: 'i',
+      lineKey: 'item',
+      grantId: 'g',
+      appliedCents: 100n,
+      amountCents: 100n,
+      creditMicros: 0n,
+    };
+    const invoice = withCredits(draft, 'i', [draw], [grant({ grantId: 'g' })]);
+    expect(invoice.lines.map((line) => [line.kind, decimalText(line.quantity)])).toEqual([
+      ['metered', '300'],
+      ['fixed', '1'],
+      ['prepaid', '1'],
+      ['credit', '1'],
+    ]);
   });
 
   test.each([

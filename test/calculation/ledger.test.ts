@@ -107,6 +107,29 @@ describe('the wallet', () => {
     expect(hasExpirationsDue(foldWhole([...entries, lapsed('x3', 700n)]), after.at)).toBe(false);
   });
 
+  test('an adjustment that was reversed counts no more', () => {
+    const taken = entry({
+      id: 'a2',
+      type: 'adjustment',
+      grantEntryId: 'g1',
+      amountCents: -400n,
+      creditMicros: -40n * million,
+    });
+    expect(stateOf([granted, taken])).toMatchObject({ adjustedCents: -400n, adjustedMicros: -40n * million });
+    const state = stateOf([granted, taken, undone('r3', taken)]);
+    expect(state).toMatchObject({ remainingCents: 1000n, adjustedCents: 0n, adjustedMicros: 0n });
+    expect(adjustmentOf(state, { amountCents: 400n })).toHaveProperty('refusal');
+  });
+
+  test('what comes back to a grant that has lapsed lapses as well, also where it has no day of its own', () => {
+    const endless = { ...granted, expiresAt: undefined };
+    const usage = used('u2', 300n, 'final');
+    const entries = [endless, usage, lapsed('x3', 700n), undone('r4', usage)];
+    expect(stateOf(entries)).toMatchObject({ status: 'expired', remainingCents: 300n });
+    expect(walletOf(entries).balanceCents).toBe(0n);
+    expect(hasExpirationsDue(foldWhole(entries), before.at)).toBe(true);
+  });
+
   test('dollars without credits lapse, and so do credits without dollars', () => {
     const dollars = { ...granted, creditMicros: 0n, creditRateCents: 0n };
     expect(hasExpirationsDue(foldWhole([dollars]), after.at)).toBe(true);
@@ -137,6 +160,8 @@ describe('the valuation of free credits', () => {
 
   test.each([
     ['the setting of the contract', entries, 4n, 4n],
+    ['the setting of the contract, from a cent on', entries, 1n, 1n],
+    ['a rate, from a cent on', [rated('g1', 1n, '2026-01-01')], undefined, 1n],
     ['the newest rate above 0', entries, undefined, 7n],
     ['the newest rate, when the setting is 0', entries, 0n, 7n],
     ['nothing', [rated('g3', 0n, '2026-01-04')], undefined, undefined],
@@ -149,6 +174,17 @@ describe('the valuation of free credits', () => {
     if (second === undefined) throw new Error('three were given');
     expect(newestRateOf([...entries, undone('r4', second)])).toBe(5n);
     expect(newestRateOf([...entries, rated('g9', 11n, '2026-01-03')])).toBe(11n);
+  });
+
+  test('passes over the later usage of an older grant, which has the rate of that', () => {
+    const usage = entry({
+      id: 'u9',
+      type: 'usage',
+      grantEntryId: 'g1',
+      creditRateCents: 5n,
+      createdAt: at('2026-01-09'),
+    });
+    expect(newestRateOf([...entries, usage])).toBe(7n);
   });
 });
 

@@ -108,6 +108,19 @@ describe('the snapshot', () => {
     expect(item).toMatchObject({ unitAmount: '0.02', quantity: '4', flatAmount: '1' });
   });
 
+  test('an override leaves the other items of the plan as they are', () => {
+    const storage = { ...source(), id: 'storage', pricingId: 'storage pricing', meterId: 'storage meter' };
+    const overrides = [
+      { basePricingId: 'pricing', unitAmount: '5' },
+      { meterId: 'storage meter', dimensions: { region: 'eu' }, unitAmount: '3' },
+    ];
+    expect(findOverrideProblems([source(), storage], overrides)).toEqual([]);
+    expect(buildContractItems([source(), storage], overrides)).toMatchObject([
+      { id: 'item', unitAmount: '5', dimensionRates: [] },
+      { id: 'storage', unitAmount: '0.01', dimensionRates: [rate({ region: 'eu' }, '3')] },
+    ]);
+  });
+
   test("an override's tiers take the place of the item's", () => {
     const pricingTiers = [{ minQty: '0', maxQty: '', unitAmount: '3', flatAmount: '0' }];
     const overrides = [{ basePricingId: 'pricing', pricingTiers, flatAmount: '2' }];

@@ -64,6 +64,12 @@ describe('other models', () => {
       '3',
       '30.97',
     ],
+    [
+      'a negative quantity of FLAT counts as 0, which owes the flat amount',
+      { model: 'FLAT', unitAmount: '9.99', flatAmount: '1' },
+      '-3',
+      '1',
+    ],
     ['USAGE is quantity x unit amount', { model: 'USAGE', unitAmount: '0.000002', flatAmount: '7' }, '3', '0.000006'],
     ['a negative quantity of usage counts as 0', { model: 'USAGE', unitAmount: '0.5' }, '-3', '0'],
   ] as const)('%s', (_, price, quantity, amount) => {
@@ -94,6 +100,12 @@ describe('tiers as written', () => {
     const stored = write(...bounds);
     const seen = 'tiers' in stored ? stored.tiers.map((tier) => `${tier.minQty}-${tier.maxQty}`) : stored.problem;
     expect(seen).toEqual(['0-100', '100-']);
+  });
+
+  test('every whole number has a next one, odd or even', () => {
+    const stored = write(['0', '5'], ['6', '10'], ['11', '']);
+    const seen = 'tiers' in stored ? stored.tiers.map((tier) => `${tier.minQty}-${tier.maxQty}`) : stored.problem;
+    expect(seen).toEqual(['0-5', '5-10', '10-']);
   });
 
   test.each([
