@@ -120,7 +120,7 @@ describe('the expiry of a grant', () => {
   });
 
   test('finds usage before it that took the place of what had emptied the grant', async () => {
-    const acme = await subscribe(world);
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
     const id = await grant(world, acme, { amountCents: 300, expiresAt: '2026-03-10T00:00:00Z' });
     await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z', key: 'a' });
     await settle(world, acme);
@@ -144,7 +144,7 @@ describe('the expiry of a grant', () => {
   });
 
   test('finds it before an invoice is cancelled, since what that gives back lapses', async () => {
-    const acme = await subscribe(world, { contract: { startDate: '2026-02-01' } });
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] }, contract: { startDate: '2026-02-01' } });
     const id = await grant(world, acme, { amountCents: 500, expiresAt: '2026-03-10T00:00:00Z' });
     await use(world, acme, { tokens: 300, at: '2026-02-10T00:00:00Z', key: 'a' });
     world.clock.set('2026-03-05T00:00:00Z');
@@ -243,6 +243,33 @@ describe('the expiry of a grant', () => {
     expect((await balance(world, acme)).balance.balanceCents).toBe(0);
     expect(await settle(world, acme)).toEqual([]);
   });
+
+  test.each(['cancel', 'refund'] as const)(
+    'takes what a %s gives back, though other usage of before it is open',
+    async (undo) => {
+      const acme = await subscribe(world);
+      const id = await grant(world, acme, { amountCents: 100, expiresAt: '2026-04-20T00:00:00Z' });
+      world.clock.set('2026-03-10T00:00:00Z');
+      await use(world, acme, { tokens: 150, at: '2026-03-05T00:00:00Z' });
+      world.clock.set('2026-04-15T00:00:00Z');
+      const march = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+      await use(world, acme, { tokens: 70, at: '2026-04-10T00:00:00Z' });
+      world.clock.set('2026-04-25T00:00:00Z');
+      const params = { invoiceId: march.id };
+      if (undo === 'cancel') await world.call('invoices.cancel', { params });
+      else {
+        await world.call('invoices.pay', { params, body: { status: 'paid' } });
+        await world.call('invoices.refund', { params, body: { restoreCredits: true } });
+      }
+      expect(await movements(world, acme, id)).toEqual([
+        'grant 100 0',
+        'usage -100 0',
+        'reversal 100 0',
+        'expiration -100 0',
+      ]);
+      expect((await invoiceAt(world, acme, 1)).totalCents).toBe(70);
+    },
+  );
 
   test('is swept before another grant is written, so that its balance is right', async () => {
     const acme = await subscribe(world);
