@@ -215,6 +215,12 @@ describe('finalization', () => {
     });
   });
 
+  test('over a cent is to be paid', async () => {
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    expect(await finalize(world, await invoiceId(0))).toMatchObject({ status: 'In Progress', totalCents: 1 });
+  });
+
   test('that credits cover in full is paid at once', async () => {
     await grant(world, acme, { amountCents: 1000 });
     expect(await finalize(world, await endOfMarch())).toMatchObject({ status: 'Paid', totalCents: 0 });
@@ -300,7 +306,8 @@ describe('sending', () => {
     );
   }
 
-  test('happens at finalization', async () => {
+  test('happens at finalization, also of what credits did not cover', async () => {
+    await grant(world, acme, { amountCents: 100 });
     const id = await endOfMarch();
     await finalize(world, id);
     expect(await sending(id)).toEqual({ sentAt: '2026-04-01T00:00:00.000Z', isHeld: 0n });
@@ -336,10 +343,11 @@ describe('sending', () => {
   });
 
   test.each([
-    ['credits did not cover usage', 300, true],
-    ['they lacked a cent', 101, true],
-    ['credits covered it, though not that of the next period', 100, false],
-  ])('is held on a contract of alert_only when %s: %s', async (_when, tokens, isHeld) => {
+    ['credits did not cover usage', 100, 300, true],
+    ['they lacked a cent', 100, 101, true],
+    ['credits covered it, though not that of the next period', 100, 100, false],
+    ['there were never any', undefined, 300, false],
+  ])('is held on a contract of alert_only when %s', async (_when, amountCents, tokens, isHeld) => {
     const contractId = await createContract(world, {
       customerId: acme.customerId,
       pricingIds: [acme.pricingId],
@@ -347,12 +355,11 @@ describe('sending', () => {
       creditSettings: { onDepletion: 'alert_only' },
     });
     const alerting = { ...acme, contractId };
-    await grant(world, alerting, { amountCents: 100 });
+    if (amountCents !== undefined) await grant(world, alerting, { amountCents });
     await use(world, alerting, { tokens, at: '2026-03-01T00:00:00Z' });
     world.clock.set('2026-04-01T00:00:00Z');
     await use(world, alerting, { tokens: 50, at: '2026-04-01T00:00:00Z' });
-    const { id } = await invoiceAt(world, alerting, 0);
-    await finalize(world, id);
+    const { id } = await finalize(world, (await invoiceAt(world, alerting, 0)).id);
     expect((await sending(id)).isHeld).toBe(isHeld ? 1n : 0n);
   });
 
