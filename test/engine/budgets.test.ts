@@ -159,11 +159,12 @@ describe('changing a budget', () => {
   });
 
   test('changes the fields that are given, and no other', async () => {
-    const { body } = await update('0', { label: 'Large models' });
-    expect(body.data).toMatchObject({ index: 0, label: 'Large models', maxCreditsCents: 100, meterId: null });
+    const label = 'Large models';
+    const { body } = await update('0', { label });
+    expect(body.data).toMatchObject({ index: 0, label, maxCreditsCents: 100, meterId: null, isExhausted: false });
     expect((await update('0', { maxCreditsCents: null, maxCredits: 3, meterId })).body.data).toEqual({
       index: 0,
-      label: 'Large models',
+      label,
       ...large,
       meterId,
       maxCredits: 3,

@@ -370,4 +370,22 @@ describe('budgets', () => {
     expect(linesOf(await invoiceAt(world, acme, 0))).toEqual(['Tokens 300', 'Credits applied -300']);
     expect(linesOf(await invoiceAt(world, acme, 1))).toEqual(['Tokens 300', 'Credits applied -100']);
   });
+
+  test.each(['as a draft', 'once it is finalized'])(
+    'do not count usage whose invoice is cancelled %s',
+    async (when) => {
+      const acme = await subscribe(world, { contract: { creditSettings: { budgets: [large] } } });
+      await grant(world, acme, { amountCents: 5000 });
+      await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z', model: 'large' });
+      await use(world, acme, { tokens: 5000, at: '2026-03-01T00:00:00Z', model: 'small' });
+      world.clock.set('2026-04-10T00:00:00Z');
+      const { id } = await invoiceAt(world, acme, 0);
+      if (when !== 'as a draft') await finalize(world, id);
+      await world.call('invoices.cancel', { params: { invoiceId: id } });
+      await use(world, acme, { tokens: 500, at: '2026-04-05T00:00:00Z', model: 'large' });
+      expect(linesOf(await invoiceAt(world, acme, 1))).toEqual(['Tokens 500', 'Credits applied -400']);
+      const { data } = await world.call('budgets.usage', { params: { contractId: acme.contractId } });
+      expect(data.budgets[0]).toMatchObject({ consumedCents: 500, percentConsumed: 125 });
+    },
+  );
 });
