@@ -188,6 +188,13 @@ export const limits = {
   stagedMilliseconds: 10_000,
   /** our choice: one question to a database of events */
   eventQueryMilliseconds: 60_000,
+  /**
+   * our choice: an answer that takes longer has the database of events pinged; how long each of two pings may take; and how
+   * far apart it is pinged while it answers nobody, until when nobody waits for it
+   */
+  eventAnswerMilliseconds: 1_000,
+  eventPingMilliseconds: 1_000,
+  eventPauseMilliseconds: 5_000,
   /** our choice: how often a transaction that met another is done again, and the pauses between */
   transactionAttempts: 12,
   transactionAttemptsBesideOthers: 8,

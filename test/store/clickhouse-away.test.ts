@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
+import { startBlackHole } from '../support/black-hole.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { freePort } from '../support/postgres-process.ts';
 import { eventOf, insertTwoOrganizations, row } from './rows.ts';
@@ -101,6 +102,30 @@ describe.runIf(clickhouse !== undefined)('a database of events that is away', ()
     await expect(keysOf(store)).rejects.toMatchObject(refused);
     expect(await clickhouse?.ask(other, 'SHOW TABLES')).toEqual([]);
   });
+
+  test('where it takes connections and never answers, the book waits for it once, and goes on with what needs no events', async () => {
+    const hole = await startBlackHole(Number(new URL(events.replace('clickhouse:', 'http:')).port));
+    onTestFinished(hole.close);
+    port = hole.port;
+    const store = await open();
+    expect(await keysOf(store)).toEqual(['before']);
+    hole.swallow();
+    const silent = { kind: 'unavailable', message: expect.stringContaining('do not answer'), retryAfterSeconds: 5 };
+    const waiting = keysOf(store);
+    const customers = store.read((tx) => tx.selectFrom('customers').select('id').execute());
+    const began = performance.now();
+    await expect(waiting).rejects.toMatchObject(silent);
+    expect(await customers).not.toEqual([]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await expect(store.events.checkAnswers?.()).rejects.toMatchObject(silent);
+    const refused = performance.now();
+    await expect(append(store, 'refused')).rejects.toMatchObject(silent);
+    expect(performance.now() - refused).toBeLessThan(2_000);
+    hole.pass();
+    await store.events.checkAnswers?.();
+    await append(store, 'after');
+    expect(await keysOf(store)).toEqual(['after', 'before']);
+  }, 40_000);
 
   test('a book that has no events there yet is not opened', async () => {
     const place = { events: placeAt(events), eventUpkeep };

@@ -1,10 +1,10 @@
 /** Servers that are not there, that break off, or that are none of ClickHouse's. */
 
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { clickhouseConnectionOf } from '../../src/store/backends/clickhouse/url.ts';
@@ -21,6 +21,82 @@ test('a server that takes connections and never answers is away', async () => {
   });
   await server.close();
   silent.close();
+});
+
+describe('a server that is waited for', () => {
+  /** One that answers questions and pings as it is told. */
+  async function connectTo(answers: { question: RequestListener; ping: RequestListener }) {
+    let pings = 0;
+    const told = createHttpServer((request, response) => {
+      const isPing = request.url === '/ping';
+      if (isPing) pings += 1;
+      request.resume().once('end', () => answers[isPing ? 'ping' : 'question'](request, response));
+    });
+    told.listen(0, '127.0.0.1');
+    await once(told, 'listening');
+    const url = `clickhouse://127.0.0.1:${(told.address() as AddressInfo).port}/billing`;
+    const server = connectClickhouse(url, { answer: 50, ping: 200, pause: 300 });
+    onTestFinished(async () => {
+      await server.close();
+      told.close();
+      told.closeAllConnections();
+    });
+    return { server, pings: () => pings };
+  }
+  const never: RequestListener = () => undefined;
+  const row: RequestListener = (_request, response) => response.end('{"events":1}\n');
+  const silent = { kind: 'unavailable', message: expect.stringContaining('do not answer'), retryAfterSeconds: 1 };
+
+  test.each<[string, RequestListener]>([
+    ['pings', (_request, response) => response.end('Ok.\n')],
+    [
+      'pings with what a proxy says that knows none',
+      (_request, response) => response.writeHead(404).end('no such path'),
+    ],
+  ])('is slow while it answers %s, and its answer is taken', async (_what, ping) => {
+    let pinged = 0;
+    let answerSlowly: (() => void) | undefined;
+    const { server } = await connectTo({
+      question: (request, response) => (answerSlowly = () => row(request, response)),
+      ping: (request, response) => {
+        ping(request, response);
+        pinged += 1;
+        if (pinged === 3) answerSlowly?.();
+      },
+    });
+    await expect(server.ask('SELECT 1 AS events')).resolves.toEqual([{ events: 1 }]);
+    expect(pinged).toBe(3);
+  });
+
+  test.each<[string, RequestListener]>([
+    ['before its answer', never],
+    ['within its answer', (_request, response) => void response.writeHead(200).write('{"events":')],
+  ])(
+    'is silent where pings %s stay without one as well; then nothing waits for it until it answers one',
+    async (_when, question) => {
+      const answers = { question, ping: never };
+      const { server, pings } = await connectTo(answers);
+      await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject(silent);
+      const before = pings();
+      await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject(silent);
+      await expect(server.insert('tallybookBook', [{ bookId: 'one' }])).rejects.toMatchObject(silent);
+      await expect(server.run('SELECT 1')).rejects.toMatchObject(silent);
+      expect(pings()).toBe(before);
+      answers.question = row;
+      answers.ping = (_request, response) => response.end('Ok.\n');
+      await vi.waitFor(async () => await server.ask('SELECT 1 AS events'), { timeout: 10_000 });
+    },
+  );
+
+  test('is asked again at once where somebody has found that it answers', async () => {
+    const answers = { question: never, ping: never };
+    const { server } = await connectTo(answers);
+    await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject(silent);
+    await expect(server.checkAnswers()).rejects.toMatchObject(silent);
+    answers.question = row;
+    await server.checkAnswers();
+    await expect(server.ask('SELECT 1 AS events')).resolves.toEqual([{ events: 1 }]);
+  });
 });
 
 test.each([

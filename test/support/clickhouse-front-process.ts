@@ -29,16 +29,17 @@ let queue = Promise.resolve();
 const longestAddress = 1024 * 1024;
 
 const server = createServer({ maxHeaderSize: longestAddress }, (request, response) => {
+  // A server answers pings whatever else it does.
+  if (request.url === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
   queue = queue.then(async () => await answer(request, response).catch((error: unknown) => refuse(response, error)));
 });
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { searchParams, pathname } = new URL(request.url ?? '/', 'http://front');
+  const { searchParams } = new URL(request.url ?? '/', 'http://front');
   const sent = await bodyOf(request);
-  if (pathname === '/ping') {
-    response.end('Ok.\n');
-    return;
-  }
   if (!isAllowed(request)) {
     throw new Error(
       'Code: 516. DB::Exception: tally: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)',

@@ -3,11 +3,12 @@
  * With the settings beside it, what knows the client library.
  */
 
-import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 
 import { withoutPassword } from '../../../database-url.ts';
 import { BillingError, oneLine, shortName, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
+import { type Patience, watchForSilence } from './silence.ts';
 import { type EventTable, unfitTable } from './tables.ts';
 import { clickhouseConnectionOf } from './url.ts';
 
@@ -30,12 +31,16 @@ export interface ClickhouseServer {
 const longestField = 128 * 1024;
 
 /** A client of the server at `url`; nothing is asked yet. */
-export function connectClickhouse(url: string): ClickhouseServer {
+export function connectClickhouse(url: string, patience?: Patience): ClickhouseServer {
   const location = withoutPassword(url);
-  const client = createClient({ ...clickhouseConnectionOf(url), log: { level: ClickHouseLogLevel.OFF } });
-  const attempt = async <T>(work: () => Promise<T>, hasRows = false): Promise<T> => {
+  const options = { ...clickhouseConnectionOf(url), log: { level: ClickHouseLogLevel.OFF } };
+  const client = createClient(options);
+  // Slow answers may hold every connection of the first.
+  const aside = createClient({ ...options, max_open_connections: 2 });
+  const watched = watchForSilence(location, async (over) => await isThere(aside, over), patience);
+  const attempt = async <T>(work: (over: AbortSignal) => Promise<T>, hasRows = false): Promise<T> => {
     try {
-      return await work();
+      return await watched.whileItAnswers(work);
     } catch (error) {
       throw meaningOf(error, { location, hasRows });
     }
@@ -43,9 +48,10 @@ export function connectClickhouse(url: string): ClickhouseServer {
   return {
     location,
     ask: async (text, parameters = {}) =>
-      await attempt(async () => {
+      await attempt(async (over) => {
         const answer = await client.query({
           query: text,
+          abort_signal: over,
           query_params: { ...parameters },
           format: 'JSONEachRow',
           // A form would hold the question to what a server takes of one field; a body is as long as it is.
@@ -55,25 +61,33 @@ export function connectClickhouse(url: string): ClickhouseServer {
       }),
     insert: async (table, rows) => {
       if (rows.length === 0) return;
-      await attempt(async () => await client.insert({ table, values: [...rows], format: 'JSONEachRow' }), true);
+      const sent = { table, values: [...rows], format: 'JSONEachRow' } as const;
+      await attempt(async (over) => await client.insert({ ...sent, abort_signal: over }), true);
     },
     run: async (text) => {
-      await attempt(async () => await client.command({ query: text }));
+      await attempt(async (over) => await client.command({ query: text, abort_signal: over }));
     },
     checkAnswers: async () => {
       const soon = AbortSignal.timeout(limits.readinessMilliseconds);
       try {
-        await attempt(async () => {
-          // Read to its end, or the connection would not be used again.
-          await (await client.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal: soon })).text();
-        });
+        // Read to its end, or the connection would not be used again.
+        await (await aside.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal: soon })).text();
       } catch (error) {
-        if (!soon.aborted) throw error;
-        throw new UnavailableError(`the events at ${location} do not answer`, { cause: error, retryAfterSeconds: 1 });
+        throw soon.aborted ? watched.silent(error) : meaningOf(error, { location, hasRows: false });
       }
+      watched.hasAnswered();
     },
-    close: async () => await client.close(),
+    close: async () => {
+      watched.close();
+      await Promise.all([client.close(), aside.close()]);
+    },
   };
+}
+
+/** Whether anything answers, be it a proxy that knows no pings. */
+async function isThere(client: ClickHouseClient, over: AbortSignal): Promise<boolean> {
+  const answer = await client.ping({ select: false, abort_signal: over });
+  return answer.success || !(over.aborted || isLostConnection(answer.error));
 }
 
 /**
@@ -96,7 +110,15 @@ function rowsOf(answer: string, location: string): readonly EventRow[] {
   });
 }
 
-const lostConnection = /^E[A-Z]+$|timeout|socket hang up/i;
+function isLostConnection(error: Error): boolean {
+  const lost = /^E[A-Z]+$|timeout|socket hang up/i;
+  return !(error instanceof ClickHouseError) && (lost.test(codeOf(error)) || lost.test(error.message));
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
 /** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const refusals = new Set(['164', '192', '193', '194', '497', '516']);
 const unfitTables = new Set(['16', '47', '60', '117']);
@@ -123,9 +145,9 @@ const busy = new Set([
 
 function meaningOf(error: unknown, { location, hasRows }: { location: string; hasRows: boolean }): unknown {
   if (!(error instanceof Error) || error instanceof BillingError) return error;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   if (!(error instanceof ClickHouseError)) {
-    if (lostConnection.test(code) || lostConnection.test(error.message)) {
+    if (isLostConnection(error)) {
       return new UnavailableError(`the events at ${location} cannot be reached: ${error.message || code}`, {
         cause: error,
         retryAfterSeconds: 1,
