@@ -43,6 +43,8 @@ export const limits = {
   estimateEvents: 500,
   /** our choice: a JSON document of events is held in memory as a whole */
   importDocumentCharacters: 128 * 1024 * 1024,
+  /** our choice: a row of a table that is to be imported is read so far to see where the next one begins */
+  rowBytes: 8 * 1024 * 1024,
   /** semantics 1 and 8: how far ahead an event may be */
   eventFutureSeconds: 60 * 60,
   /** our choice: events shown as a sample of those behind a quantity */

@@ -19,7 +19,7 @@ export interface CsvFile {
 export interface ParsedRecord {
   readonly record: string[];
   /** What was read up to the end of the record. */
-  readonly info: { readonly lines: number };
+  readonly info: { readonly lines: number; readonly bytes: number };
 }
 
 /** How every CSV file is read. Line ends may be mixed: a file that two programs wrote to has both. */
@@ -54,9 +54,9 @@ export function withoutHeader(): BadRequestError {
   return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
 }
 
-/** The refusal of a file that has a row which is too long; `rows` stand before it, the header too. */
+/** The refusal of a file that has a row which is too long to be read to its end; `rows` stand before it, the header too. */
 export function rowWithoutEnd(rows: number, cause?: unknown): BadRequestError {
-  return new BadRequestError(`the row behind the first ${rows} is longer than ${limits.bodyBytes} characters`, {
+  return new BadRequestError(`the row behind the first ${rows} is longer than ${limits.rowBytes} characters`, {
     cause,
     hint: 'look there for a quote that is not closed, or for a line end that is missing',
   });

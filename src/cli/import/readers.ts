@@ -47,23 +47,33 @@ export async function* readEvents(format: ImportFormat, bytes: Bytes, options: R
 
 async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }: ReaderOptions): ReadRows {
   const { parse } = await import('csv-parse');
-  const parser = parse({ ...csvForm, delimiter, max_record_size: limits.bodyBytes });
+  const parser = parse({ ...csvForm, delimiter, max_record_size: limits.rowBytes });
   const rowsSoFar = (): number => parser.info.records + parser.info.empty_lines;
   // A failure on the way shows itself to whoever reads the records.
   pipeline(Readable.from(checked(bytes, rowsSoFar), { objectMode: false }), parser, () => undefined);
   const linesOf = createLineCount();
   let mapping: Mapping | undefined;
+  let end = 0;
   for await (const row of parser as AsyncIterable<ParsedRecord>) {
     const lines = linesOf(row);
+    // Empty lines count among the bytes before it, so that more of them is no more than a reason to look.
+    const mayBeLong = row.info.bytes - end > limits.bodyBytes;
+    end = row.info.bytes;
     if (mapping === undefined) {
       mapping = createMapping(row.record, options);
       onStart?.(mapping);
       continue;
     }
-    yield [{ ...lines, mapped: mapping.toEvent(row.record) }];
+    yield [{ ...lines, mapped: mayBeLong && isLong(row.record) ? tooLong : mapping.toEvent(row.record) }];
   }
   if (mapping === undefined) throw withoutHeader();
 }
+
+function isLong(cells: readonly string[]): boolean {
+  return cells.reduce((sum, cell) => sum + cell.length, 0) > limits.bodyBytes;
+}
+
+const tooLong: MappedRow = { reason: `is longer than ${limits.bodyBytes} characters` };
 
 type ToEvent = (record: unknown) => MappedRow;
 
@@ -89,7 +99,7 @@ function* mapLines(
 }
 
 function mapLine(text: string, toEvent: ToEvent): MappedRow {
-  if (text.length > limits.bodyBytes) return { reason: `is longer than ${limits.bodyBytes} characters` };
+  if (text.length > limits.bodyBytes) return tooLong;
   try {
     return toEvent(parseExactJson(text));
   } catch (error) {
@@ -156,8 +166,8 @@ async function* checked(bytes: Bytes, rowsSoFar: () => number): AsyncGenerator<U
     decoder.decode(chunk, { stream: true });
     behind = rowsSoFar() === rows ? behind + chunk.length : 0;
     rows = rowsSoFar();
-    // Twice, since some of it stands between here and the parser, and belongs to rows behind.
-    if (behind > 2 * limits.bodyBytes) throw rowWithoutEnd(rows);
+    // More, since some of it stands between here and the parser, and belongs to rows behind.
+    if (behind > limits.rowBytes + limits.bodyBytes) throw rowWithoutEnd(rows);
     yield chunk;
   }
   decoder.decode();

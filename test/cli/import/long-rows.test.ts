@@ -29,17 +29,44 @@ test.each([
   let read = 0;
   function* table() {
     yield Buffer.from(`timestamp,city\n${row}${row}2026-02-01 00:00:00,${what.includes('quotes') ? '"' : ''}`);
-    for (; read < 16_000_000; read += 10_000) yield Buffer.from(piece.repeat(10_000 / piece.length));
+    for (; read < 32_000_000; read += 10_000) yield Buffer.from(piece.repeat(10_000 / piece.length));
   }
   const whose = { ...mapping, eventName: 'e', customer: 'acme' };
   const batches = readBatches(Readable.from(table()), { format: 'csv', delimiter: ',', batchSize: 3, mapping: whose });
   await expect(importEvents(batches, { billing: world.billing })).rejects.toMatchObject({
     kind: 'badRequest',
-    message: expect.stringContaining('the row behind the first 3 is longer than 1048576 characters') as string,
+    message: expect.stringContaining('the row behind the first 3 is longer than 8388608 characters') as string,
     hint: 'look there for a quote that is not closed, or for a line end that is missing',
   });
-  expect(read).toBeLessThan(4_000_000);
+  expect(read).toBeLessThan(12_000_000);
 });
+
+test.each([
+  ['one cell', 'x'.repeat(3_000_000)],
+  ['one cell in quotes, with line ends', `"${'x\n'.repeat(1_500_000)}"`],
+  ['many cells', 'xx,'.repeat(700_000)],
+])(
+  'a row of a table that is too long is refused alone, and those around it are recorded: of %s',
+  async (_what, cells) => {
+    const row = '2026-02-01 00:00:00,Bonn\n';
+    const text = `timestamp,city\n${row}${row}2026-02-01 00:00:00,${cells}\n${row}`;
+    const whose = { ...mapping, eventName: 'e', customer: 'acme' };
+    const chunks = text.match(/[^]{1,65536}/g) ?? [];
+    const batches = readBatches(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
+      format: 'csv',
+      delimiter: ',',
+      batchSize: 10,
+      mapping: whose,
+    });
+    const report = await importEvents(batches, { billing: world.billing });
+    expect(report).toMatchObject({
+      rows: 4,
+      accepted: 3,
+      refused: [{ line: 4, reason: 'is longer than 1048576 characters' }],
+      isComplete: true,
+    });
+  },
+);
 
 test('a row of a table may have a megabyte, with as many rows and empty lines behind it as there are', async () => {
   const [long, empty] = ['x'.repeat(1_000_000), '\n'.repeat(5_000_000)];
