@@ -69,9 +69,12 @@ export async function replay(history: History, conditions: Conditions, options: 
   try {
     const { billing } = opened;
     await applyTo(billing, history.catalog.file);
+    const before = await readCatalog(billing);
     if (conditions.catalog !== undefined) await applyTo(billing, conditions.catalog);
-    const live = await readCatalog(billing);
-    const scene: Scene = { history, conditions, billing, live, ...emptyIds(), notes: [], incomplete: new Set() };
+    const live = conditions.catalog === undefined ? before : await readCatalog(billing);
+    const oldPlanIds = new Set(before.plans.map(({ id }) => id));
+    const books = { history, conditions, billing, live, oldPlanIds };
+    const scene: Scene = { ...books, ...emptyIds(), notes: [], incomplete: new Set() };
     await makeCustomers(scene);
     for (const each of history.contracts) await makeContract(scene, each);
     await passTime(scene, options);
@@ -86,6 +89,8 @@ interface Scene {
   readonly conditions: Conditions;
   readonly billing: Billing;
   readonly live: LiveCatalog;
+  /** Of plans that were there before the other catalog. */
+  readonly oldPlanIds: ReadonlySet<string>;
   /** Ids there by ids of the source. */
   readonly customers: Map<string, string>;
   readonly contracts: Map<string, string>;
@@ -170,15 +175,28 @@ function creditSettingsOf({ history, live }: Scene, { contract, budgets }: Histo
   };
 }
 
-/** The contract's plan; of one that is archived the plan that has its name in the other catalog, where there is one. */
-function planFor({ history, conditions, live }: Scene, planId: string): LiveCatalog['plans'][number] {
+/** The contract's plan; of one that is archived the plan that has its name, where the other catalog says anything of that. */
+function planFor(scene: Scene, planId: string): LiveCatalog['plans'][number] {
+  const { history, live } = scene;
   const historic = history.catalog.plans.get(planId);
   assert(historic !== undefined, `the plan ${planId} of a contract was read`);
   const { plan, original, isArchived } = historic;
-  const named = isArchived && conditions.catalog !== undefined ? planWith(live, original) : undefined;
-  const found = named ?? planWith(live, plan);
+  const named = isArchived ? planWith(live, original) : undefined;
+  const found = named !== undefined && isSpokenOf(named, scene) ? named : planWith(live, plan);
   if (found !== undefined) return found;
   throw new ConflictError(`the other catalog has no plan ${plan.name}, which contracts have`);
+}
+
+/** Whether the other catalog has the plan or a price of it, or has changed it by what it is made of. */
+function isSpokenOf({ id, definition }: LiveCatalog['plans'][number], { conditions, oldPlanIds }: Scene): boolean {
+  if (conditions.catalog === undefined) return false;
+  const { plans, pricing } = conditions.catalog.catalog;
+  const prices = new Set(pricing.map(priceKey));
+  return (
+    !oldPlanIds.has(id) ||
+    plans.some((plan) => planKey(plan) === planKey(definition) || plan.name === definition.name) ||
+    definition.items.some(({ product, price }) => prices.has(priceKey({ product, name: price })))
+  );
 }
 
 function planWith({ plans }: LiveCatalog, wanted: PlanDefinition): LiveCatalog['plans'][number] | undefined {
