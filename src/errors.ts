@@ -234,6 +234,13 @@ export class OutdatedError extends UnavailableError {
   }
 }
 
+/** A page of a database file is not what it should be. */
+export class DamagedError extends BillingError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('internal', message, options);
+  }
+}
+
 /** No connection, and of no try of the request anything left: nothing was done. */
 export class UnsentError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {

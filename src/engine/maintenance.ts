@@ -1,7 +1,8 @@
 /** Examination, backup and restoration of databases that are named by URL; each loads what it needs. */
 
+import { DamagedError } from '../errors.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
-import { openStore } from '../store/open.ts';
+import { inspectDamagedStore, openStore } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
 export function createMaintenance({ now }: { readonly now: () => Temporal.Instant }): Maintenance {
@@ -11,12 +12,17 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       return databaseKindOf(database);
     },
     async examine(database, { isFull, events }) {
-      const { examine } = await import('./doctor/examination.ts');
-      const store = await openStore(database, { readOnly: true, events });
+      const { examine, examineDamaged } = await import('./doctor/examination.ts');
       try {
-        return await examine({ store, now }, { isFull });
-      } finally {
-        await store.close();
+        const store = await openStore(database, { readOnly: true, events });
+        try {
+          return await examine({ store, now }, { isFull });
+        } finally {
+          await store.close();
+        }
+      } catch (error) {
+        if (!(error instanceof DamagedError)) throw error;
+        return examineDamaged(await inspectDamagedStore(database, error), { now, isFull });
       }
     },
     async rebuild(database, options) {

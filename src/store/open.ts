@@ -1,9 +1,11 @@
 /** From a database URL to a store: the one place that knows which backends there are. */
 
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 import { pathOfFileUrl, refuseTilde } from '../database-url.ts';
-import { BillingError, ConflictError } from '../errors.ts';
+import { BillingError, ConflictError, type DamagedError } from '../errors.ts';
+import type { Inspection } from './inspection.ts';
 import { readBookFacts, refuseUnfinished } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
 
@@ -40,6 +42,12 @@ async function refuseUnusable(
   throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
     hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',
   });
+}
+
+/** Of a database that was refused as damaged: what can be said of it all the same. */
+export async function inspectDamagedStore(url: string, refusal: DamagedError): Promise<Inspection> {
+  const { inspectDamaged } = await import('./backends/sqlite/inspection.ts');
+  return inspectDamaged(resolve(pathOf(url)), refusal);
 }
 
 async function openBook(url: string, options: StoreOptions): Promise<Store> {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { contractChecks, databaseChecks, organizationChecks } from '../../src/engine/doctor/checks.ts';
 import type { CheckName } from '../../src/engine/doctor/checks.ts';
-import { examine } from '../../src/engine/doctor/examination.ts';
+import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { Examination } from '../../src/operations/findings.ts';
 import { createKeyHash } from '../../src/store/backends/sqlite/events/key-hash.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
@@ -42,12 +42,7 @@ function copyOfBook(): string {
 }
 
 async function examined(file: string, now = book.now): Promise<Examination> {
-  const store = await openStore(file, { readOnly: true });
-  try {
-    return await examine({ store, now: () => now }, { isFull: true });
-  } finally {
-    await store.close();
-  }
+  return await createMaintenance({ now: () => now }).examine(file, { isFull: true, events: undefined });
 }
 
 /** What is done to a sound book so that it breaks one rule and no other. */

@@ -7,6 +7,7 @@ import { BillingError } from '../../errors.ts';
 import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
 import { createMeterSql } from '../../store/open-meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
+import type { Inspection } from '../../store/inspection.ts';
 import { listContractIds, readCensus, readLegalNumbers } from '../../store/records/census.ts';
 import { findClock } from '../../store/records/clock.ts';
 import { findContract } from '../../store/records/contracts.ts';
@@ -45,7 +46,7 @@ export async function examine(
 }
 
 async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Examination> {
-  const { store } = parts;
+  const { store, now } = parts;
   const findings = createFindings();
   const inspection = await store.inspect({ isFull });
   findings.run(databaseChecks, inspection, inspection.location);
@@ -55,10 +56,35 @@ async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Ex
       organizations.push(await examineOrganization(parts, organization, { findings, isFull }));
     }
   }
+  return examinationOf(inspection, { now, isFull, organizations, findings });
+}
+
+/** The same of one that is too damaged to be opened. */
+export function examineDamaged(
+  inspection: Inspection,
+  options: { readonly now: () => Temporal.Instant; readonly isFull: boolean },
+): Examination {
+  const findings = createFindings();
+  findings.run(databaseChecks, inspection, inspection.location);
+  return examinationOf(inspection, { ...options, organizations: [], findings });
+}
+
+function examinationOf(
+  { location, schemaVersion }: Inspection,
+  {
+    now,
+    isFull,
+    organizations,
+    findings,
+  }: Pick<Examination, 'isFull' | 'organizations'> & {
+    readonly now: () => Temporal.Instant;
+    readonly findings: Findings;
+  },
+): Examination {
   return {
-    database: inspection.location,
-    schemaVersion: inspection.schemaVersion,
-    checkedAt: wireTimestamp(parts.now()),
+    database: location,
+    schemaVersion,
+    checkedAt: wireTimestamp(now()),
     isFull,
     organizations,
     findings: findings.list(),

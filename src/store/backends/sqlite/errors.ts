@@ -1,6 +1,6 @@
 /** What SQLite's result codes mean to a person: which file, what is wrong with it, what to do next. */
 
-import { BillingError, UnavailableError, UnknownOutcomeError } from '../../../errors.ts';
+import { BillingError, DamagedError, UnavailableError, UnknownOutcomeError } from '../../../errors.ts';
 import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
 import type { NameFault } from './names.ts';
 
@@ -147,7 +147,7 @@ const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> 
       hint: 'check the disk and its free space, then repeat the command',
     }),
   [code.corrupt]: (path, cause) =>
-    new BillingError('internal', `the database ${path} is damaged: ${cause.message}`, { cause, hint: backup }),
+    new DamagedError(`the database ${path} is damaged: ${cause.message}`, { cause, hint: backup }),
   [code.full]: (path, cause) =>
     new UnavailableError(`no space is left for the database ${path}; nothing was changed`, {
       cause,

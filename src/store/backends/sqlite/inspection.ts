@@ -1,6 +1,7 @@
 /** How a SQLite file is looked over: its pages and references by SQLite itself, its schema against a new one. */
 
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 
 import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
@@ -29,6 +30,37 @@ export async function inspectDatabase(
     danglingReferences: isSound ? danglingReferences(connection) : [],
     schemaDifferences: isSound ? await schemaDifferences(connection) : [],
   };
+}
+
+/** What can be said of a file that cannot be read as a database any more; `failure` is why. */
+export function inspectDamaged(path: string, failure: Error): Inspection {
+  const database = new DatabaseSync(path, { readOnly: true, readBigInts: true, defensive: true });
+  try {
+    const damages = damagesOf(database, 'integrity_check');
+    return {
+      location: path,
+      schemaVersion: versionInHeader(path),
+      exposedFiles: exposedFiles(path),
+      lostSpans: [],
+      damages: damages.length > 0 ? damages : [failure.message],
+      danglingReferences: [],
+      schemaDifferences: [],
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** SQLite itself reads none of a file that was cut. https://sqlite.org/fileformat.html#user_version */
+function versionInHeader(path: string): number {
+  const bytes = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, bytes, { position: 60 });
+  } finally {
+    closeSync(file);
+  }
+  return bytes.readInt32BE();
 }
 
 /**
