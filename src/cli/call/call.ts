@@ -88,7 +88,10 @@ async function readInput(
   return { given, asked: await inputOf(command, given, { whole, readText }) };
 }
 
-/** Asks whoever runs a write. What no service offers is refused by whoever sends it; nobody has to agree to it first. */
+/**
+ * Asks whoever runs a write. What no service offers is refused by whoever sends it, and what its declaration refuses is refused
+ * here, as its dry run does: nobody has to agree to it first. Throws BillingError `refused` without a yes.
+ */
 export async function agreed(
   command: CommandSpec,
   input: CallInput,
@@ -98,7 +101,11 @@ export async function agreed(
   if (!command.isWrite || !isOffered) return;
   const confirm = command.destroys === true ? confirmLoss : confirmWrite;
   await confirm(session, target, async () => {
-    const { subjectOf } = await import('./subject.ts');
+    const [{ subjectOf }, { parseCall }] = await Promise.all([
+      import('./subject.ts'),
+      import('../../operations/parse.ts'),
+    ]);
+    await parseCall(command.operation as OperationName, input);
     return vouch(`${await subjectOf(command, input, { session, target })}${effectOf(command, input)}`);
   });
 }

@@ -274,10 +274,29 @@ describe('a write to production', () => {
   });
 
   test('says amounts as people do before it asks', async () => {
-    const flags = '--amount-cents 123450 --credit-rate-cents 5 --credit-amount 24690 --expires-at 2099-12-31T00:00:00Z';
+    const asked = async (flags: string) => {
+      const shell = createShell({ reply: done, env: production });
+      const line = `credits grant k1 --expires-at 2099-12-31T00:00:00Z ${flags}`;
+      return (await shell.run(line, { ...terminal, answers: ['no'] })).stderr;
+    };
+    expect(await asked('--amount-cents 123450')).toContain('}\namountCents is 1234.50 USD\n? Go on?');
+    const rated = await asked('--credit-rate-cents 5 --credit-amount 24690');
+    expect(rated).toContain('}\ncreditRateCents is 0.05 USD\n? Go on?');
+  });
+
+  test.each([
+    ['--amount-cents 10.005', 'amountCents: must be a whole number of cents'],
+    ['--amount-cents 1e3', 'amountCents: must be a whole number of cents'],
+    ['--amount-cents 1,000.50', 'amountCents: must be a whole number of cents'],
+    ['--amount-cents=-5', 'amountCents: must be 0 or more'],
+    ['--amount-cents 1000 --expires-at 2099-12-31', 'expiresAt: must be a date-time with an offset'],
+  ])('asks nobody to agree to what cannot be: %s', async (flags, told) => {
     const shell = createShell({ reply: done, env: production });
-    const { stderr } = await shell.run(`credits grant k1 ${flags}`, { ...terminal, answers: ['no'] });
-    expect(stderr).toContain('}\namountCents is 1234.50 USD\ncreditRateCents is 0.05 USD\n? Go on?');
+    const expiry = flags.includes('--expires-at') ? '' : '--expires-at 2099-12-31T00:00:00Z';
+    const outcome = await shell.run(`credits grant k1 ${expiry} ${flags}`, { ...terminal, answers: ['yes'] });
+    expect(outcome).toMatchObject({ code: 8, asked: [], stderr: expect.stringContaining(told) as string });
+    expect(outcome.stderr).not.toContain('PRODUCTION');
+    expect(shell.calls).toEqual([]);
   });
 
   test.each<[string, number, number]>([
@@ -306,7 +325,10 @@ describe('a write to production', () => {
   });
 
   test('a hostile value cannot fake a second line of the question', async () => {
-    const { stderr } = await pause("--until '2099-12-31\nGo on? yes'", { ...terminal, answers: ['no'] });
+    const shell = createShell({ reply: done, env: production });
+    const line = "customers update c1 --name 'Acme\nGo on? yes'";
+    const { asked, stderr } = await shell.run(line, { ...terminal, answers: ['no'] });
+    expect(asked).toEqual(['Go on?']);
     expect(stderr).not.toMatch(/^Go on\? yes/m);
   });
 });
