@@ -10,7 +10,7 @@ import { readTextFile } from '../files/files.ts';
 import { safe, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
-import { whereOf } from '../target/target.ts';
+import { requireEmbedded, whereOf } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
 import type { Choice, Question } from '../terminal/questions.ts';
 
@@ -28,7 +28,10 @@ export function mayAsk({
   return terminal.stdin.isTerminal && isSeen && flags.input !== false && !isCi;
 }
 
-/** The same command line with what was missing. Throws a usage error naming all of it where nobody can be asked. */
+/**
+ * The same command line with what was missing. Throws a usage error naming all of it where nobody can be asked, and
+ * `notOffered` where no answer would help.
+ */
 export async function completed(
   command: CommandSpec,
   given: Given,
@@ -40,6 +43,7 @@ export async function completed(
   const ids = command.positionals.filter((_, index) => typed[index] === '');
   if (missing.length === 0 && ids.length === 0) return given;
   if (!mayAsk(session)) throw missingError(command, missing, ids);
+  if (command.path === undefined) requireEmbedded(await session.target(), `${command.group} ${command.verb}`);
   const service = lateService(session);
   try {
     const positionals = [...typed];

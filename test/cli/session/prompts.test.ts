@@ -48,6 +48,13 @@ describe('what is missing', () => {
     expect(stderr).toContain('missing --name, --contact');
   });
 
+  test('is not asked for where the service does not offer the command', async () => {
+    const shell = createShell({ env: production });
+    const { code, asked, stderr } = await shell.run('credits adjust k1', { ...terminal, answers: ['g1'] });
+    expect([code, asked, shell.calls]).toEqual([12, [], []]);
+    expect(stderr).toContain('credits adjust needs a database, and https://billing.example.com is a remote service');
+  });
+
   test('is not made up at the end of input', async () => {
     const shell = createShell();
     const { code, stderr } = await shell.run('customers create', { ...terminal, answers: ['Acme'] });
