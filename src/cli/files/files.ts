@@ -20,9 +20,13 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
 
 /** For a text of another encoding, which spreadsheets still write, by its first bytes where they are known. */
 export function encodingHint(bytes: Uint8Array = new Uint8Array()): string {
-  const [first, second] = bytes;
-  const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  return `save it as UTF-8, or write it anew with: iconv -f ${isWide ? 'UTF-16' : 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
+  const encoding = isWideText(bytes) ? 'UTF-16' : 'WINDOWS-1252';
+  return `save it as UTF-8, or write it anew with: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
+}
+
+/** Whether a text that begins so is UTF-16, which marks its beginning; no text in UTF-8 begins so. */
+export function isWideText([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
 /** What messages call a file that is read. */

@@ -4,8 +4,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
 import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
-import { encodingHint } from '../files/files.ts';
-import { counted, sniffed, unpacked } from './input.ts';
+import { counted, notUtf8, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 import { readEvents } from './readers.ts';
@@ -54,9 +53,7 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
     yield* batchesOf(input, options, onStart);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code.startsWith('ERR_ENCODING_INVALID')) {
-      throw new BadRequestError('the file is not UTF-8 text', { cause: error, hint: encodingHint() });
-    }
+    if (code.startsWith('ERR_ENCODING_INVALID')) throw notUtf8(undefined, error);
     if (code === 'CSV_MAX_RECORD_SIZE')
       throw rowWithoutEnd((error as { readonly records?: number }).records ?? 0, error);
     const words = damageOf(code);

@@ -3,6 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
+import { encodingHint, isWideText } from '../files/files.ts';
 
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -30,8 +31,8 @@ const gzipMagic = [0x1f, 0x8b];
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * The bytes as they were before gzip, whatever the file is called; other bytes as they are. Throws for those of zstd: what is
- * said of a text in another encoding would lead astray.
+ * The bytes as they were before gzip, whatever the file is called; other bytes as they are. Throws for those of zstd and of
+ * UTF-16: what is said of a text in an older encoding would lead astray.
  */
 export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { head, whole } = await peeked(bytes, zstdMagic.length);
@@ -41,10 +42,16 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
       hint: 'unpack it on the way, as in: zstd -dc FILE | tally import events - …',
     });
   }
+  if (isWideText(head)) throw notUtf8(head);
   if (!beginsWith(gzipMagic)) return whole;
   const { createGunzip } = await import('node:zlib');
   // A failure on the way shows itself to whoever reads the end of the pipe.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined);
+}
+
+/** The refusal of a text in another encoding; `head` is what it begins with, where that is known. */
+export function notUtf8(head?: Uint8Array, cause?: unknown): BadRequestError {
+  return new BadRequestError('the file is not UTF-8 text', { cause, hint: encodingHint(head) });
 }
 
 /** The same bytes, and what they begin with: `count` of them where there are so many. */

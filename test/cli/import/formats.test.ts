@@ -217,18 +217,24 @@ describe('a record that is no event is reported with its line, and the others ar
   });
 });
 
-test.each([true, false])(
-  'text of an older encoding is told how to be mended, in an import and in a list of grants',
-  async (isImport) => {
+test.each([
+  [true, 'latin1', 'WINDOWS-1252'],
+  [false, 'latin1', 'WINDOWS-1252'],
+  [true, 'utf16le', 'UTF-16'],
+  [false, 'utf16le', 'UTF-16'],
+] as const)(
+  'text of another encoding is told how to be mended, in an import and in a list of grants: %s, %s',
+  async (isImport, encoding, name) => {
     const shell = createShell();
     const file = join(shell.home, 'old.csv');
-    writeFileSync(file, Buffer.from('timestamp,city\n2026-02-01 00:00:00,K\xf6ln\n', 'latin1'));
+    const mark = encoding === 'utf16le' ? '\uFEFF' : '';
+    writeFileSync(file, Buffer.from(`${mark}timestamp,city\n2026-02-01 00:00:00,K\xf6ln\n`, encoding));
     const words = isImport
       ? ['import', 'events', file, '--event-name', 'e', '--customer', 'acme']
       : ['credits', 'grant', '--from', file];
     const { stderr } = await shell.run(words);
     expect(stderr).toContain(
-      `is not UTF-8 text\n  hint: save it as UTF-8, or write it anew with: iconv -f WINDOWS-1252 -t UTF-8`,
+      `is not UTF-8 text\n  hint: save it as UTF-8, or write it anew with: iconv -f ${name} -t UTF-8`,
     );
   },
 );
