@@ -35,10 +35,17 @@ export function serverUrlOf(text: string): URL | undefined {
 }
 
 /**
- * Throws a usage error for a path that begins with the sign of a home directory, which shells leave as it is behind `=` and in
- * files of variables: a directory of that name would be made, and removing it is one space away from removing the home.
+ * Throws a usage error for a path that nobody means. One that begins with the sign of a home directory, which shells leave as it
+ * is behind `=` and in files of variables: a directory of that name would be made, and removing it is one space away from
+ * removing the home. And one that begins or ends with white space, such as the end of a line of Windows in a file of variables:
+ * an empty database would be made beside the one that is meant, and written to.
  */
-export function refuseTilde(database: string): void {
+export function refuseUnmeant(database: string): void {
+  if (database.trim() !== database) {
+    throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {
+      hint: 'leave that out; a file that is called so is renamed first, while nothing uses it',
+    });
+  }
   if (!database.startsWith('~') || !/^~(?:[\\/]|$)/.test(database)) return;
   throw new BillingError('usage', `${database} begins with ~, which stands for no directory here`, {
     hint: `write the path in full; for a directory of that name: ./${database}`,
@@ -59,7 +66,7 @@ export function pathOfFileUrl(url: string): string | undefined {
   if (scheme === undefined) return undefined;
   const rest = url.slice(scheme.length);
   if (rest === '') throw noFile(url);
-  refuseTilde(rest);
+  refuseUnmeant(rest);
   if (!rest.startsWith('//')) return rest;
   try {
     return fileURLToPath(`file:${rest}`);

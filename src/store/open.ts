@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { pathOfFileUrl, refuseTilde } from '../database-url.ts';
+import { pathOfFileUrl, refuseUnmeant } from '../database-url.ts';
 import { BillingError, ConflictError, type DamagedError } from '../errors.ts';
 import type { Inspection } from './inspection.ts';
 import { readBookFacts, refuseUnfinished } from './records/book-facts.ts';
@@ -85,7 +85,7 @@ export function pathOf(url: string): string {
   if (ofFile !== undefined) return ofFile;
   const name = url.includes(':') ? schemeOfUrl.exec(url)?.[1]?.toLowerCase() : undefined;
   if (name === undefined) {
-    refuseTilde(url);
+    refuseUnmeant(url);
     return url;
   }
   if (name === 'clickhouse') {

@@ -49,6 +49,13 @@ describe('a new database', () => {
     expect(existsSync('~')).toBe(false);
   });
 
+  test.each([' books.db', 'books.db ', 'books.db\r', ' '])('is not made of %j, which nobody means', async (path) => {
+    const message = `the path of the database begins or ends with white space: "${path}"`;
+    await expect(openStore(path)).rejects.toMatchObject({ kind: 'usage', message });
+    await expect(openStore(`file:${path}`)).rejects.toMatchObject({ kind: 'usage', message });
+    expect(existsSync(path)).toBe(false);
+  });
+
   test.each([{ readOnly: false }, { readOnly: true }])(
     'is said to be where nobody can look, with %o',
     async (options) => {

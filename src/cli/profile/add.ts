@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 
-import { inMemory, refuseTilde, withoutFileScheme, withoutPassword } from '../../database-url.ts';
+import { inMemory, refuseUnmeant, withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, reworded } from '../../errors.ts';
 import { readTextFile } from '../files/files.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
@@ -126,7 +126,7 @@ function embeddedProfile(
 
 /** A profile is used in other directories than the one that it was made in. */
 function fromAnywhere(database: string): string {
-  refuseTilde(database);
+  refuseUnmeant(database);
   const named = withoutFileScheme(database);
   return /^[a-z][a-z\d+.-]+:/i.test(named) || named === inMemory ? named : resolve(named);
 }
