@@ -108,3 +108,22 @@ test.runIf(postgres !== undefined)(
     expect(readdirSync(home).filter((name) => name.startsWith('cut') || name.startsWith('.tally'))).toEqual([]);
   },
 );
+
+test.runIf(canFillDisk)(
+  'a file for which there is no room is refused as what later may do, and is not in the way then (skipped without prlimit)',
+  () => {
+    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
+    const out = join(home, 'out');
+    mkdirSync(out);
+    const file = join(out, 'catalog.yaml');
+    const words = ['catalog', 'export', '--database', ':memory:', '--file', file];
+    const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
+    expect([status, stderr.split('\n')[0]]).toEqual([
+      9,
+      `tally: cannot write ${file}: the file would be larger than it may be`,
+    ]);
+    expect(readdirSync(out)).toEqual([]);
+  },
+);

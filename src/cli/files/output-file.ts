@@ -12,6 +12,7 @@ import {
   lstatSync,
   openSync,
   readSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -28,19 +29,25 @@ export interface OutputFileOptions {
 
 const newFileHint = 'name a file that does not exist yet';
 
-/** Throws a refusal where a file is in the way, and a usage error where none can be written. */
+/**
+ * Throws a refusal where a file is in the way, and a usage error where none can be written. A new one that cannot be written
+ * whole goes again: repeating the command, it would be in the way.
+ */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
   if (isForced) refuseDatabase(path);
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
+  let isWhole = false;
   try {
     // One that was there keeps its mode otherwise, and it names customers now. /dev/null has to stay everybody's.
     if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
     writeFileSync(file, content);
+    isWhole = true;
   } catch (cause) {
     throw unwritable(path, cause);
   } finally {
     closeSync(file);
+    if (!isWhole && !isForced) rmSync(path, { force: true });
   }
 }
 
