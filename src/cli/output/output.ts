@@ -113,7 +113,9 @@ async function lineText(view: View, choice: OutputChoice, fields: readonly strin
   }
   if (format === 'name') {
     const field = nameField(fields) ?? view.columns[0]?.path ?? '';
-    return ofRows((rows) => lines(rows.map((row) => safe(wireText(row[field])))));
+    // The balances of a statement stand among its entries and are none: an empty line would be taken for an id.
+    const named = (rows: readonly Row[]) => rows.map((row) => wireText(row[field])).filter((text) => text !== '');
+    return ofRows((rows) => lines(named(rows).map(safe)));
   }
   const columns = columnsOf(view, choice) ?? view.columns;
   if (format === 'tsv') return ofRows((rows) => tsv(rows, columns));

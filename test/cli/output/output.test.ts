@@ -75,6 +75,9 @@ describe('off a terminal', () => {
 
   test('-o name is the ids alone', async () => {
     expect(await printed(list, { output: 'name' })).toBe('c1\nc2\n');
+    const balance = { name: 'opening' };
+    expect(await printed({ data: [balance, ada, bo, balance] }, { output: 'name' })).toBe('c1\nc2\n');
+    expect(await printed({ data: [balance] }, { output: 'name' })).toBe('');
   });
 
   test('-o yaml keeps the digits of numbers', async () => {
