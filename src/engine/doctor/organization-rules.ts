@@ -58,15 +58,15 @@ export function lateFlagProblems({ lateEvents }: OrganizationFacts): Problem[] {
 /** All of them together are one problem of the organization. */
 export function lateEventProblems({ organizationId, lateEvents: { count } }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
-  return [
-    { objectId: organizationId, problem: `${count} events came after their period was finalized: none is billed` },
-  ];
+  const who = count === 1 ? '1 event came after its' : `${count} events came after their`;
+  return [{ objectId: organizationId, problem: `${who} period was finalized: nothing is billed for that` }];
 }
 
 /** What a drop that was cut off has left. */
 export function droppedEventProblems({ organizationId, droppedRowsLeft: count }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
-  return [{ objectId: organizationId, problem: `${count} rows of events that were dropped are still stored` }];
+  const left = count === 1 ? '1 row of events that were dropped is' : `${count} rows of events that were dropped are`;
+  return [{ objectId: organizationId, problem: `${left} still stored` }];
 }
 
 /** Beyond `limits.outboxDelaySeconds`. */
