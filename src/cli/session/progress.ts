@@ -1,4 +1,7 @@
-/** How far long work has come: a bar for a person, on standard error; nothing for a program. */
+/**
+ * How far long work has come: a bar for a person, on standard error; nothing for a program, nor where the terminal cannot draw
+ * over what stands there.
+ */
 
 import type { Session } from './session.ts';
 
@@ -12,7 +15,8 @@ export interface Progress {
 const barColumns = 24;
 
 export async function createProgress(session: Session, total: number | undefined, noun = 'rows'): Promise<Progress> {
-  if (!session.terminal.stderr.isTerminal || session.flags.quiet === true || total === undefined || total === 0) {
+  const isDrawn = session.terminal.stderr.isTerminal && session.dependencies.env['TERM'] !== 'dumb';
+  if (!isDrawn || session.flags.quiet === true || total === undefined || total === 0) {
     return { update: () => undefined, stop: () => undefined };
   }
   const { SingleBar, Presets } = await import('cli-progress');

@@ -7,10 +7,7 @@ import { createProgress, durationText } from '../../../src/cli/session/progress.
 import type { Session } from '../../../src/cli/session/session.ts';
 import { testTerminal } from '../../support/test-terminal.ts';
 
-test.each([
-  [true, '████████████░░░░░░░░░░░░ 50% | 7 rows, '],
-  [false, '============------------ 50% | 7 rows, '],
-])('a bar is drawn with more than ASCII where the terminal shows it: %s', async (hasUnicode, drawn) => {
+async function drawn(hasUnicode: boolean, env: Readonly<Record<string, string>>): Promise<string> {
   let written = '';
   const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
     written += String(chunk);
@@ -21,10 +18,22 @@ test.each([
     ...testTerminal({ isTerminal: true, hasUnicode }),
     openProgress: () => ({ output, close: () => undefined }),
   };
-  const progress = await createProgress({ terminal, flags: {} } as unknown as Session, 14);
+  const session = { terminal, flags: {}, dependencies: { env } } as unknown as Session;
+  const progress = await createProgress(session, 14);
   progress.update({ done: 7, rows: 7 });
   progress.stop();
-  expect(stripVTControlCharacters(written)).toContain(drawn);
+  return written;
+}
+
+test.each([
+  [true, '████████████░░░░░░░░░░░░ 50% | 7 rows, '],
+  [false, '============------------ 50% | 7 rows, '],
+])('a bar is drawn with more than ASCII where the terminal shows it: %s', async (hasUnicode, bar) => {
+  expect(stripVTControlCharacters(await drawn(hasUnicode, { TERM: 'xterm' }))).toContain(bar);
+});
+
+test('nothing is drawn on a terminal that cannot draw over a line', async () => {
+  expect(await drawn(false, { TERM: 'dumb' })).toBe('');
 });
 
 test.each([
