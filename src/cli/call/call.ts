@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import { isExactNumber } from '../../exact-json.ts';
 import type { OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
+import { centsOfCredits, microsOfText } from '../../whole-amounts.ts';
 import { inputOf, missingFlags, wholeBody } from '../command-line/flags.ts';
 import type { Given } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
@@ -166,5 +167,14 @@ function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const amounts = Object.entries(input.body ?? {})
     .filter(([name, value]) => name.endsWith('Cents') && isExactNumber(value))
     .map(([name, value]) => say`\n${name} is ${amountText(wireText(value))} USD`);
-  return vouch([head, '\n', body, ...amounts].join(''));
+  return vouch([head, '\n', body, ...amounts, worthOf(input.body)].join(''));
+}
+
+/** What credits at a rate come to, which no member of the body says. */
+function worthOf(body: unknown): SafeText {
+  const { creditRateCents, creditAmount } = body as Record<string, unknown>;
+  if (!isExactNumber(creditRateCents) || !isExactNumber(creditAmount)) return vouch('');
+  const credits = wireText(creditAmount);
+  const cents = centsOfCredits(microsOfText(credits), BigInt(wireText(creditRateCents)));
+  return say`\n${credits} credits are worth ${amountText(String(cents))} USD`;
 }

@@ -287,8 +287,10 @@ describe('a write to production', () => {
       return (await shell.run(line, { ...terminal, answers: ['no'] })).stderr;
     };
     expect(await asked('--amount-cents 123450')).toContain('}\namountCents is 1234.50 USD\n? Go on?');
-    const rated = await asked('--credit-rate-cents 5 --credit-amount 24690');
-    expect(rated).toContain('}\ncreditRateCents is 0.05 USD\n? Go on?');
+    const rated = await asked('--credit-rate-cents 50000 --credit-amount 10.000001');
+    expect(rated).toContain('}\ncreditRateCents is 500.00 USD\n10.000001 credits are worth 5000.00 USD\n? Go on?');
+    const free = await asked('--credit-rate-cents 0 --credit-amount 5');
+    expect(free).toContain('}\ncreditRateCents is 0.00 USD\n5 credits are worth 0.00 USD\n? Go on?');
   });
 
   test.each([
