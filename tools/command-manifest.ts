@@ -71,7 +71,9 @@ function commandSpec(operation: Operation): CommandSpec {
     isVersioned: operation.versioned === true,
     isBulk: operation.bulk === true,
     isSecret: operation.secret === true,
-    ...(typeof operation.repeatable === 'object' ? { idempotencyMember: operation.repeatable.whenGiven } : {}),
+    ...(typeof operation.repeatable === 'object' && operation.repeatable.inEach === undefined
+      ? { idempotencyMember: operation.repeatable.whenGiven }
+      : {}),
     ...(local === undefined ? {} : { localFlags: local.flags, localExamples: local.examples }),
     ...(operation.rehearsal === undefined ? {} : { rehearsalMember: operation.rehearsal }),
     ...(operation.destroys === true ? { destroys: true as const } : {}),

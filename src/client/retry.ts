@@ -10,8 +10,19 @@ import type { HttpAnswer, NoAnswer } from './transport.ts';
 export function isRepeatable(operation: OperationFacts, input: CallInput): boolean {
   if (!changesState(operation) || operation.repeatable === 'always') return true;
   if (operation.repeatable === undefined) return false;
-  const member = (input.body as Record<string, unknown> | null | undefined)?.[operation.repeatable.whenGiven];
+  const { whenGiven, inEach } = operation.repeatable;
+  if (inEach === undefined) return isGiven(input.body, whenGiven);
+  const list = memberOf(input.body, inEach);
+  return Array.isArray(list) && list.every((element) => isGiven(element, whenGiven));
+}
+
+function isGiven(value: unknown, name: string): boolean {
+  const member = memberOf(value, name);
   return member !== undefined && member !== null;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return (value as Record<string, unknown> | null | undefined)?.[name];
 }
 
 /** What later may be answered otherwise. */

@@ -149,8 +149,8 @@ export interface Operation {
   readonly documented: boolean;
   /** Whether it stands in published documentation of such services, so that a remote may offer it (semantics 3). */
   readonly published?: boolean;
-  /** Writes that may be sent twice: always, or when the body carries this member (reliability 10). */
-  readonly repeatable?: 'always' | { readonly whenGiven: string };
+  /** Writes that may be sent twice: always, or when the body, or each element of a list of it, has this member (reliability 10). */
+  readonly repeatable?: 'always' | { readonly whenGiven: string; readonly inEach?: string };
   /** Moves money, or takes something away: an operator's journal notes it before it is sent too, since the answer may get lost. */
   readonly movesMoney?: true;
   /** Answers carry an ETag and the input may carry `ifMatch`. */

@@ -276,6 +276,7 @@ export const usageOperations = [
     examples: [{ about: 'A batch', input: { body: { events: [exampleEvent] } } }],
     documented: false,
     published: true,
+    repeatable: { whenGiven: 'idempotencyKey', inEach: 'events' },
     bulk: true,
     recordsEvents: true,
   }),

@@ -10,6 +10,7 @@ import { worldStart } from '../support/world.ts';
 import { envelope, json, okAnswer, okList, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
 
 const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
+const keyed = { eventName: 'llm.request', externalCustomerId: 'acme', idempotencyKey: 'a' };
 const repeatableGrant = { ...grant, body: { ...grant.body, externalId: 'promo-1' } };
 
 describe('a busy or failing service', () => {
@@ -123,11 +124,24 @@ describe('writes', () => {
   test.each([
     ['with an externalId', 'credits.grant', repeatableGrant],
     ['that may always be repeated', 'customers.assignCsm', { body: { assignments: [] } }],
+    ['of events with keys', 'usage.ingestBatch', { body: { events: [keyed, { ...keyed, idempotencyKey: 'b' }] } }],
   ] as const)('a write %s is repeated', async (_what, name, input) => {
     for (const fault of [envelope(503, 'busy'), envelope(429, 'busy'), reset]) {
-      const service = await startFakeService(fault, { headers: json, body: '{"data":{"id":"x","results":[]}}' });
+      const body = '{"status":"accepted","count":2,"requestId":"r","data":{"id":"x","results":[]}}';
+      const service = await startFakeService(fault, { headers: json, body });
       await startClient(service.url).call(name, input);
       expect(service.requests).toHaveLength(2);
+    }
+  });
+
+  test('a batch of which one event has no key is not repeated: the service would make another one', async () => {
+    for (const idempotencyKey of [undefined, null]) {
+      const service = await startFakeService(reset, okAnswer);
+      const input = { body: { events: [keyed, { ...keyed, idempotencyKey }] } };
+      await expect(startClient(service.url).call('usage.ingestBatch', input)).rejects.toMatchObject({
+        kind: 'network',
+      });
+      expect(service.requests).toHaveLength(1);
     }
   });
 
