@@ -47,6 +47,10 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const { printDryRun } = await import('./dry-run.ts');
     return await printDryRun(command, unversioned, { session, target, local });
   }
+  // Whoever has said yes and takes it back while the wallet is read is not left to wonder. Sending says otherwise.
+  if (command.isWrite && !isRehearsal) {
+    session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
+  }
   const input = await versioned(command, unversioned, { session, target });
   if (!isRehearsal) await agreed(command, input, { session, target });
   const opened = await openFor(invocation, session, target);

@@ -1,4 +1,4 @@
-/** What an interrupt would say, as long as a write is under way. */
+/** What an interrupt would say, until a write is sent and as long as it is under way. */
 
 import { expect, test } from 'vitest';
 
@@ -17,9 +17,40 @@ test.each([undefined, new BillingError('conflict', 'no')])(
     };
     const shell = createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } });
     await shell.run(pay);
-    expect(words).toEqual([expect.stringContaining('the outcome is unknown'), undefined]);
+    expect(words).toEqual([
+      'tally: interrupted: nothing was sent\n',
+      expect.stringContaining('the outcome is unknown'),
+      undefined,
+    ]);
   },
 );
+
+test('an interrupt after the yes, while the wallet is read, says that nothing was sent', async () => {
+  const words: unknown[] = [];
+  const told: Record<string, unknown> = {};
+  const reply = ({ name }: { readonly name: string }) => {
+    told[name] ??= words.at(-1);
+    return { body: { data: { id: 'g1', balance: {}, blocks: [] } } as never };
+  };
+  const production = { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: `t_live_${'b'.repeat(48)}` };
+  const shell = createShell({ reply, env: production, dependencies: { atInterrupt: (said) => void words.push(said) } });
+  const line = 'credits grant k1 --amount-cents 5 --expires-at 2099-12-31T00:00:00Z';
+  await shell.run(line, { isTerminal: true, answers: ['yes'] });
+  expect(told).toMatchObject({
+    'contracts.get': 'tally: interrupted: nothing was sent\n',
+    'credits.balance': 'tally: interrupted: nothing was sent\n',
+    'credits.grant': expect.stringContaining('the outcome is unknown'),
+  });
+});
+
+test('an interrupt of what only reads, or rehearses, says nothing', async () => {
+  const words: unknown[] = [];
+  const reply = () => ({ body: { data: { invoices: [], failures: [] } } as never });
+  for (const line of ['invoices list', 'bill run --dry-run']) {
+    await createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } }).run(line);
+  }
+  expect(words).toEqual([]);
+});
 
 test.each([
   ['bill run', 'repeat the command: what was done stays done, and it does the rest'],
@@ -30,5 +61,5 @@ test.each([
   const words: unknown[] = [];
   const reply = () => ({ body: { data: { invoices: [], failures: [] } } as never });
   await createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } }).run(line);
-  expect(words[0]).toContain(hint);
+  expect(words[1]).toContain(hint);
 });
