@@ -150,7 +150,7 @@ export const timestampInput = recognizedAs(
       else
         payload.issues.push({
           code: 'custom',
-          message: yearWords(payload.value, utcTimestamp) ?? dayWords(payload.value, utcTimestamp) ?? timestampWords,
+          message: spoiledWords(payload.value, utcTimestamp) ?? timestampWords,
           input: payload.value,
         });
     })
@@ -165,9 +165,7 @@ export const dateOrTimestampInput = recognizedAs(
     .max(40, { abort: true })
     .refine((value) => startOf(value) !== undefined, {
       error: ({ input }) =>
-        yearWords(input, startOf) ??
-        dayWords(input, startOf) ??
-        'must be a date such as 2026-03-01 or a date-time with an offset',
+        spoiledWords(input, startOf) ?? 'must be a date such as 2026-03-01 or a date-time with an offset',
     })
     .transform((value) => startOf(value) ?? value)
     .meta({
@@ -180,9 +178,14 @@ export const dateOrTimestampInput = recognizedAs(
 );
 
 /**
- * What to say of a date or date-time that only its year spoils, that in UTC too; undefined for any other text. `read` gives
- * what such a text comes out as.
+ * What to say of a date or date-time that one part of it alone spoils; undefined for any other text. `read` gives what such a
+ * text comes out as.
  */
+function spoiledWords(value: unknown, read: (text: string) => unknown): string | undefined {
+  return yearWords(value, read) ?? dayWords(value, read) ?? timeWords(value, read);
+}
+
+/** The same of its year, that in UTC too. */
 function yearWords(value: unknown, read: (text: string) => unknown): string | undefined {
   const [, year, rest] = /^(\d{4})(-\d{2}-\d{2}.*)$/.exec(String(value)) ?? [];
   if (year === undefined) return undefined;
@@ -199,6 +202,14 @@ function dayWords(value: unknown, read: (text: string) => unknown): string | und
   if (day === '' || isCalendarDate(day)) return undefined;
   const isRead = Boolean(read(`2004-01-01${rest}`));
   return isRead ? `must be on a day of the calendar: there is no ${day}` : undefined;
+}
+
+/** The same of a time that no day has, as 24:00:00 and the leap second. */
+function timeWords(value: unknown, read: (text: string) => unknown): string | undefined {
+  const [, day, time, rest] = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(.*)$/.exec(String(value)) ?? [];
+  if (time === undefined) return undefined;
+  const isRead = Boolean(read(`${day}T12:00:00${rest}`));
+  return isRead ? `must be at a time of the day: there is no ${time}` : undefined;
 }
 
 /** What the property of an event is compared with: a text that one may have (`usage.ts`), empty too; comes out in NFC. */

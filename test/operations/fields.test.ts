@@ -206,7 +206,7 @@ test('an instant is cut to milliseconds on the wire, as Temporal cuts it', () =>
   );
 });
 
-describe('a date that only its year spoils is told the years', () => {
+describe('a date-time that one part of it spoils is told which', () => {
   const years = 'must be in the years 2000 to 2100';
   test.each([
     [dateInput, '1999-12-31', years],
@@ -220,6 +220,10 @@ describe('a date that only its year spoils is told the years', () => {
     [timestampInput, '2026-02-29T00:00:00Z', 'must be on a day of the calendar: there is no 2026-02-29'],
     [timestampInput, '2026-13-01T00:00:00+02:00', 'must be on a day of the calendar: there is no 2026-13-01'],
     [timestampInput, '2026-02-30T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [timestampInput, '2026-02-28T24:00:00Z', 'must be at a time of the day: there is no 24:00:00'],
+    [timestampInput, '2026-06-30T23:59:60.5+02:00', 'must be at a time of the day: there is no 23:59:60'],
+    [timestampInput, '2026-06-30T24:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
+    [dateOrTimestampInput, '2026-06-30T24:00:00Z', 'must be at a time of the day: there is no 24:00:00'],
     [dateOrTimestampInput, '2026-02-30', 'must be on a day of the calendar: there is no 2026-02-30'],
     [dateInput, '2026-03-01T00:00:00Z', 'must be a date such as 2026-03-01'],
   ])('%# %s', (field, literal, words) => {
