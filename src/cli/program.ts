@@ -70,7 +70,7 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
       terminal.out(vouch(helpText));
       return 0;
     }
-    return tellFailure(isUsage ? (await import('./usage-error.ts')).usageError(error, named) : error, {
+    return tellFailure(isUsage ? await (await import('./usage-error.ts')).usageError(error, named, load) : error, {
       terminal,
       isJson: wantsJson(argv),
       isDebug: argv.includes('--debug'),

@@ -3,6 +3,8 @@
 import type { Command, CommanderError } from 'commander';
 
 import { BillingError } from '../errors.ts';
+import type { LoadManifest } from './command-line/manifest.ts';
+import { localVerbs } from './commands/index.ts';
 
 export interface Named {
   /** The words that name a command and its verb. */
@@ -33,7 +35,11 @@ const alike = [
   ['test'],
 ];
 
-export function usageError(error: CommanderError, { known, path }: Named): BillingError {
+export async function usageError(
+  error: CommanderError,
+  { known, path }: Named,
+  load: LoadManifest,
+): Promise<BillingError> {
   const [parsed = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = parsed.replace(/^missing required argument '(.+)'$/, 'missing <$1>');
   const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
@@ -47,7 +53,9 @@ export function usageError(error: CommanderError, { known, path }: Named): Billi
   const meant =
     command === undefined
       ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
-      : commandMeant(command, verbs, similar);
+      : (begunWith(command, verbs) ??
+        (known.length === 0 ? await groupMeant(command, load) : undefined) ??
+        commandMeant(command, verbs, similar));
   const taken = path.at(-1)?.registeredArguments.map((argument) => argument.name()) ?? [];
   if (flag !== undefined && taken.includes(flag.slice(2).replace(/=.*/s, ''))) {
     const line = ['tally', ...known, ...taken.map((name) => `<${name}>`)].join(' ');
@@ -73,10 +81,20 @@ function isChangeOfWhatStays(word: string, names: readonly string[]): boolean {
   return isChange && names.includes('archive') && !names.includes('update');
 }
 
-/** A word cut short comes before one of the same meaning, and that before one misspelt. */
+function begunWith(word: string, names: readonly string[]): string | undefined {
+  return listed(names.filter((name) => name.startsWith(word)));
+}
+
+/** The group of a verb that stands without it; undefined for one that many groups have. */
+async function groupMeant(verb: string, load: LoadManifest): Promise<string | undefined> {
+  const { commands } = await load();
+  const groups = commands.filter((command) => command.verb === verb).map(({ group }) => group);
+  const locals = Object.entries(localVerbs).filter(([, verbs]) => verbs?.[verb] !== undefined);
+  return listed([...groups, ...locals.map(([group]) => group)].map((group) => `${group} ${verb}`));
+}
+
+/** A word of the same meaning comes before one that is like it. */
 function commandMeant(word: string, names: readonly string[], similar: string | undefined): string | undefined {
-  const begun = listed(names.filter((name) => name.startsWith(word)));
-  if (begun !== undefined) return begun;
   const same = alike.find((words) => words.includes(word));
   return same === undefined ? similar : listed(names.filter((name) => same.includes(name)));
 }

@@ -13,6 +13,10 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['con list', "unknown command 'con'", 'did you mean contracts?'],
     ['credits g c1', "unknown command 'g'", 'did you mean grant or grant-paid?'],
     ['c list', "unknown command 'c'", 'see: tally --help'],
+    ['grant c1', "unknown command 'grant'", 'did you mean credits grant?'],
+    ['finalize i1', "unknown command 'finalize'", 'did you mean invoices finalize?'],
+    ['statement c1', "unknown command 'statement'", 'did you mean credits statement?'],
+    ['archive p1', "unknown command 'archive'", 'see: tally --help'],
     ['credits grant c1 --amount 5', "unknown option '--amount'", 'did you mean --amount-cents?'],
     [
       'credits grant c1 --credit 5',
