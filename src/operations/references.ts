@@ -2,7 +2,7 @@
 
 /**
  * By what a field names. `value` is the id that goes into the field, `label` what tells one from another; the id of a
- * customer there reads as the name.
+ * customer there reads as the name, and cents as dollars.
  */
 export const referenced = {
   customers: { operation: 'customers.list', value: 'id', label: ['name'] },
@@ -15,9 +15,9 @@ export const referenced = {
   invoices: {
     operation: 'invoices.list',
     value: 'id',
-    label: ['customerId', 'invoiceNumber', 'status', 'invoiceDate'],
+    label: ['customerId', 'invoiceNumber', 'status', 'invoiceDate', 'totalCents'],
   },
-  entries: { operation: 'credits.ledger', value: 'id', label: ['type', 'description', 'createdAt'] },
+  entries: { operation: 'credits.ledger', value: 'id', label: ['type', 'amountCents', 'description', 'createdAt'] },
   keys: { operation: 'keys.list', value: 'id', label: ['name'] },
   organizations: { operation: 'orgs.list', value: 'id', label: ['name'] },
   endpoints: { operation: 'webhooks.list', value: 'id', label: ['url'] },

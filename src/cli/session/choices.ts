@@ -4,7 +4,7 @@ import type { Billing } from '../../operations/index.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import { pagesOf } from '../every-row.ts';
-import { valueAt, wireText } from '../wire/rows.ts';
+import { amountText, valueAt, wireText } from '../wire/rows.ts';
 import type { Choice } from '../terminal/questions.ts';
 
 /** Lists longer than this are no help to a person, who knows an id or a part of the name. */
@@ -37,13 +37,19 @@ export async function choicesOf(
   for await (const { rows } of pagesOf(read)) {
     for (const row of rows) {
       const text = wireText(valueAt(row, value));
-      const words = label.map((path) => wireText(valueAt(row, path))).map((word) => names.get(word) ?? word);
+      const words = label
+        .map((path) => wordOf(path, wireText(valueAt(row, path))))
+        .map((word) => names.get(word) ?? word);
       if (text !== '') found.set(text, { value: text, label: words.filter((word) => word !== '').join(', ') });
     }
     count += rows.length;
     if (count >= most) break;
   }
   return [...found.values()].slice(0, most);
+}
+
+function wordOf(path: string, text: string): string {
+  return path.endsWith('Cents') && text !== '' ? `${amountText(text)} USD` : text;
 }
 
 async function namesOf(billing: Billing): Promise<ReadonlyMap<string, string>> {

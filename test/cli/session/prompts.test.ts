@@ -118,6 +118,28 @@ describe('an answer', () => {
     });
   });
 
+  test('is chosen by its amount where several are called alike', async () => {
+    const createdAt = '2026-03-01T00:00:00.000Z';
+    const entry = (id: string, amountCents: number) => ({
+      id,
+      type: 'grant',
+      description: 'Thanks',
+      amountCents,
+      createdAt,
+    });
+    const ofLedger = ({ name }: { readonly name: string }) => {
+      const data = name === 'credits.ledger' ? { entries: [entry('e1', 1000), entry('e2', 25)] } : [];
+      return { body: { data } as unknown as Answer['body'] };
+    };
+    const questions: Question[] = [];
+    const onAsk = (question: Question) => questions.push(question);
+    await createShell({ reply: ofLedger }).run('credits reverse k1', { ...terminal, answers: ['e2'], onAsk });
+    expect(questions[0]?.choices).toEqual([
+      { value: 'e1', label: `grant, 10.00 USD, Thanks, ${createdAt}` },
+      { value: 'e2', label: `grant, 0.25 USD, Thanks, ${createdAt}` },
+    ]);
+  });
+
   test('is held to the schema of its field, and asked for again', async () => {
     const shell = createShell({ reply });
     const answers = ['p1', 'c1', '31 March', '2026-02-30', '2026-03-31'];
