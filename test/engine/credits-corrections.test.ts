@@ -271,6 +271,17 @@ describe('a reversal', () => {
     expect(await reverse(await last())).toContain('pays invoice INV-000001, which is finalized');
   });
 
+  test('returns usage of an invoice that was refunded without its credits', async () => {
+    const id = await grant(world, acme, { amountCents: 100 });
+    await use(world, acme, { tokens: 150, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id: invoiceId } = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await world.call('invoices.pay', { params: { invoiceId }, body: { status: 'paid' } });
+    await world.call('invoices.refund', { params: { invoiceId }, body: {} });
+    expect(await reverse(await last())).toBe('accepted');
+    expect(await movements(world, acme, id)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0']);
+  });
+
   test('is refused of an expiration and of a reversal', async () => {
     const id = await grant(world, acme, { amountCents: 1000, expiresAt: '2026-03-02T00:00:00Z' });
     world.clock.set('2026-03-02T00:00:00Z');

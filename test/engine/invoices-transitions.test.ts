@@ -328,6 +328,20 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
     expect(await invoiceAt(world, beta, 1)).toMatchObject({ status: 'Paid', totalCents: 0 });
   });
 
+  test.each([
+    [1, 499, ['usage -1 0', 'usage -499 0', 'reversal 1 0', 'adjustment -1 0']],
+    [0, 500, ['usage -500 0']],
+  ])('go to their last cent: %i of that invoice, %i of a finalized one', async (first, second, moved) => {
+    beta = await subscribe(world, { name: 'gamma', contract: { creditGrantCents: 500 } });
+    await use(world, beta, { tokens: first, at: '2026-03-01T00:00:00Z' });
+    await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await use(world, beta, { tokens: second, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await cancelFirst();
+    expect(await movements(world, beta)).toEqual(['grant 500 0', ...moved]);
+  });
+
   test('stay when it is a later invoice, or is refunded', async () => {
     await finalize(world, (await invoiceAt(world, beta, 0)).id);
     await act('invoices.cancel', (await invoiceAt(world, beta, 1)).id);
