@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { billingTermsOf } from '../../src/engine/contract-terms.ts';
+import { nextDraftsDueOn } from '../../src/engine/draft-periods.ts';
+import { date, flatItem, usageItem } from '../calculation/fixtures.ts';
 import { invoiceAt, invoices, refusal, settle, subscribe, use } from '../support/billing-scenario.ts';
 import {
   createContract,
@@ -237,4 +240,31 @@ describe('prices of a contract', () => {
     const { data } = await world.call('invoices.list', { query: { customerId } });
     expect(data[0]?.totalCents).toBe(6150);
   });
+});
+
+test('the next draft is due with the first period whose usage is billed beyond those there are', () => {
+  const every = (count: number) => usageItem({ id: `usage ${count}`, interval: { unit: 'MONTH', count } });
+  const rolling = (...counts: number[]) => ({
+    startDate: date('2026-01-01'),
+    items: [flatItem(), ...counts.map(every)],
+  });
+  const dueOn = (...counts: number[]) => nextDraftsDueOn(rolling(...counts), [{ periodIndex: 11 }])?.toString();
+  expect([dueOn(), dueOn(12), dueOn(12, 5), dueOn(12, 9)]).toEqual([
+    '2026-12-01',
+    '2026-12-01',
+    '2026-11-01',
+    '2026-10-01',
+  ]);
+});
+
+test('the terms of a contract that ends are not those of one that was cancelled to the same day', () => {
+  const items = [usageItem()];
+  const startDate = date('2026-01-01');
+  const cut = date('2026-06-01');
+  const ends = [undefined, date('2027-01-01'), date('2028-01-01')];
+  expect(billingTermsOf({ startDate, endDate: cut, effectiveEndDate: undefined, items }).uncancelled).toBeUndefined();
+  const before = ends.map(
+    (endDate) => billingTermsOf({ startDate, endDate, effectiveEndDate: cut, items }).uncancelled?.endDate,
+  );
+  expect(before).toEqual(ends);
 });

@@ -239,6 +239,25 @@ describe('the credits that a contract begins with', () => {
 });
 
 describe('the terms of a contract', () => {
+  test('take what happens when credits run out from the plan, unless they say it themselves', async () => {
+    const customerId = await createCustomer(world, 'acme');
+    const { data: plan } = await world.call('plans.create', {
+      body: {
+        name: 'Watched',
+        items: [{ pricingId: await createFlatPrice(world) }],
+        metadata: { defaultCreditSettings: { onDepletion: 'alert_only' } },
+      },
+    });
+    const settings = [undefined, { creditRateCents: 5 }, { onDepletion: 'auto_invoice' }];
+    for (const creditSettings of settings) {
+      const body = { planId: plan.id, customerId, startDate: '2026-03-01', creditSettings };
+      await world.call('contracts.create', { body });
+    }
+    const { data } = await world.call('contracts.list', { query: { include: 'terms' } });
+    const found = data.toReversed().map(({ terms }) => terms?.creditSettings.onDepletion);
+    expect(found).toEqual(['alert_only', 'alert_only', 'auto_invoice']);
+  });
+
   test('are what was frozen when it was made, and shown where they are asked for', async () => {
     const customerId = await createCustomer(world, 'acme');
     const pricingId = await createFlatPrice(world);

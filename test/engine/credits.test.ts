@@ -159,6 +159,10 @@ describe('a promotional grant', () => {
     expect(await ledger(world, acme)).toEqual([]);
   });
 
+  test('is accepted of 10^15 cents by credits and rate', async () => {
+    expect(await refusedGrant({ creditAmount: 1_000_000_000_000, creditRateCents: 1000 })).toBe('accepted');
+  });
+
   test.each([
     ['with an end', '2026-04-01'],
     ['that was cancelled', undefined],
