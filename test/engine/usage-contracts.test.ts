@@ -146,6 +146,7 @@ describe('the cost of a contract', () => {
     expect(await total(contractId, { ...range, propertyFilters: [{ key: 'team', value: 'red' }] })).toBe(0);
     expect(await total(contractId)).toBe(60);
     expect(await total(contractId, { propertyFilters: [{ key: 'team', value: 'red' }] })).toBe(0);
+    expect(await total(contractId, { eventNames: ['call'] })).toBe(0);
   });
 
   test('counts only meters of the event names asked for', async () => {
