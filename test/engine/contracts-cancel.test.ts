@@ -37,6 +37,34 @@ describe('cancelling a contract', () => {
     expect(data.isActive).toBe(false);
   });
 
+  test.each([
+    ['MONTH', 1, '2026-06-01'],
+    ['MONTH', 3, '2026-06-01'],
+    ['MONTH', 6, '2026-09-01'],
+    ['YEAR', 1, '2027-03-01'],
+  ])('ends service with the period of the prices: %s x %i', async (priceInterval, priceIntervalCount, end) => {
+    const acme = await subscribe(world, { price: { priceInterval, priceIntervalCount } });
+    world.clock.set('2026-05-20T10:00:00Z');
+    expect(await cancel(acme.contractId)).toMatchObject({ effectiveCancellationDate: end });
+  });
+
+  test('leaves no invoice behind the last period of fixed prices', async () => {
+    const acme = await subscribe(world);
+    const contractId = await createContract(world, {
+      customerId: acme.customerId,
+      pricingIds: [await createFlatPrice(world)],
+      startDate: '2026-03-01',
+      endDate: '2026-09-01',
+    });
+    world.clock.set('2026-05-20T10:00:00Z');
+    expect(await cancel(contractId)).toMatchObject({
+      effectiveCancellationDate: '2026-06-01',
+      cancelledInvoiceCount: 3,
+    });
+    const statuses = (await invoices(world, { ...acme, contractId })).map(({ status }) => status);
+    expect(statuses).toEqual(['Drafted', 'Drafted', 'Drafted', 'Cancelled', 'Cancelled', 'Cancelled']);
+  });
+
   test('still bills usage up to the end of the period', async () => {
     const acme = await subscribe(world);
     world.clock.set('2026-03-20T10:00:00Z');
