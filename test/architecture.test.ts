@@ -30,6 +30,7 @@ const rootFiles = new Set([
   'answer-headers',
   'assert',
   'canonical-json',
+  'counted',
   'digest',
   'errors',
   'limits',

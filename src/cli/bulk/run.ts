@@ -113,10 +113,10 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
   if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
-  const before = earlier === 0 ? '' : `; ${earlier} of ${outcomes.length} rows done before`;
+  const before = earlier === 0 ? '' : `; ${earlier} of ${counted(outcomes.length, 'row')} done before`;
   tell(session, say`dry run: ${words}${before}; nothing was sent`);
   if (bad.length === 0) return;
-  throw new BillingError('checkFailed', `${bad.length} of ${outcomes.length} rows would be refused`, {
+  throw new BillingError('checkFailed', `${bad.length} of ${counted(outcomes.length, 'row')} would be refused`, {
     hint: 'correct them, or the others will be done alone',
   });
 }
@@ -203,14 +203,14 @@ async function report(
   terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {
-    const words = `${stoppedBy.message} (${counts.pending} of ${counts.rows} rows were not sent)`;
+    const words = `${stoppedBy.message} (${counts.pending} of ${counted(counts.rows, 'row')} not sent)`;
     const { hint, kind } = stoppedBy;
     throw reworded(stoppedBy, words, hopeless.has(kind) && hint !== undefined ? `${hint}; then ${again}` : again);
   }
   if (bad.length === 0) return;
   // What was refused is refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
-  throw new BillingError('checkFailed', `${bad.length} of ${counts.rows} rows failed; the others are done`, {
+  throw new BillingError('checkFailed', `${bad.length} of ${counted(counts.rows, 'row')} failed; the others are done`, {
     hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
   });
 }

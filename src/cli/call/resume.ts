@@ -14,7 +14,7 @@ import { render } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
-import { safeLines, say } from '../terminal/safe-text.ts';
+import { counted, safeLines, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 
@@ -68,9 +68,13 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
   if (unfinished.length === 0) tellNone(session, history.unfinishedElsewhere(placeOf(target)));
   const failed = resumed.filter(({ status }) => status === 'failed');
   if (failed.length === 0) return;
-  throw new BillingError('checkFailed', `${failed.length} of ${resumed.length} grants could not be finished`, {
-    hint: 'see their errors with: -o json',
-  });
+  throw new BillingError(
+    'checkFailed',
+    `${failed.length} of ${counted(resumed.length, 'grant')} could not be finished`,
+    {
+      hint: 'see their errors with: -o json',
+    },
+  );
 }
 
 /** What was interrupted on another service is not finished by looking here. */

@@ -9,7 +9,7 @@ import { namingWhatIsMissing } from '../call/missing-name.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { checkFields, render } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
-import { say } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
@@ -83,7 +83,7 @@ function refuse(budgets: readonly Budget[], percent: Big | undefined): void {
   const [first] = found;
   if (first === undefined) return;
   const what = percent === undefined ? 'exhausted' : `at ${percent.toFixed()} % or more`;
-  const words = `${found.length} of ${budgets.length} budgets ${found.length === 1 ? 'is' : 'are'} ${what}`;
+  const words = `${found.length} of ${counted(budgets.length, 'budget')} ${found.length === 1 ? 'is' : 'are'} ${what}`;
   throw new BillingError('checkFailed', `${words}; the first: ${first.label}, ${wireText(first.percentConsumed)} %`);
 }
 

@@ -290,7 +290,7 @@ async function tellReport(
     const message =
       accepted === 0
         ? `every row was refused: nothing ${isRehearsal ? 'would be' : 'was'} imported`
-        : `${refused.length} of ${rows} rows ${refused.length === 1 ? 'was' : 'were'} refused; ${others}`;
+        : `${refused.length} of ${counted(rows, 'row')} ${refused.length === 1 ? 'was' : 'were'} refused; ${others}`;
     throw new BillingError('checkFailed', message);
   }
 }

@@ -38,7 +38,7 @@ export function tellSkipped(
   const skipped = watched.read();
   if (skipped.length === 0) return;
   for (const { meterCode, aggregationKey, valueCount, skippedCount, first } of skipped) {
-    const many = say`warning: ${aggregationKey}: meter ${meterCode} skips ${skippedCount} of ${valueCount} values`;
+    const many = say`warning: ${aggregationKey}: meter ${meterCode} skips ${skippedCount} of ${counted(valueCount, 'value')}`;
     tell(session, say`${many}; the first, in ${unit} ${first.line ?? 0}: ${shortened(first.value)} ${first.reason}`);
   }
   const what = isRehearsal

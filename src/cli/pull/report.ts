@@ -73,7 +73,7 @@ export async function report(
   const count = (state: State) => all.filter((each) => each.state === state).length;
   tell(
     session,
-    say`${location}: ${outcomes.size} of ${wanted.length} contracts; ${counted(count('new'), 'record')} new, ${count('changed')} changed, ${count('same')} same`,
+    say`${location}: ${outcomes.size} of ${counted(wanted.length, 'contract')}; ${counted(count('new'), 'record')} new, ${count('changed')} changed, ${count('same')} same`,
   );
   const unshown = hasContracts
     ? 'events, meters, rate cards'
@@ -135,7 +135,10 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
   });
   const data = [...once, ...gone];
   if (session.output.format !== 'table' || data.length > 0) await print({ data }, checkView, session);
-  tell(session, say`${outcomes.size} of ${wanted.length} contracts compared: ${counted(data.length, 'difference')}`);
+  tell(
+    session,
+    say`${outcomes.size} of ${counted(wanted.length, 'contract')} compared: ${counted(data.length, 'difference')}`,
+  );
 }
 
 async function print(body: unknown, view: View, { terminal, output }: Session): Promise<void> {

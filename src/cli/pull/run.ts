@@ -246,7 +246,7 @@ function earlier(contractId: string): ContractOutcome {
 }
 
 function stopped(cause: BillingError, left: number, total: number): BillingError {
-  const words = `${cause.message} (${left} of ${total} contracts were not pulled)`;
+  const words = `${cause.message} (${left} of ${counted(total, 'contract')} not pulled)`;
   return reworded(cause, words, 'repeat the command: it goes on where it stopped');
 }
 

@@ -201,7 +201,9 @@ function tellComparison(
   if (flags.quiet === true) return;
   for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
   const usage =
-    quantityCount === undefined ? counted(eventCount ?? 0, 'event') : say`${quantityCount} invoiced quantities`;
+    quantityCount === undefined
+      ? counted(eventCount ?? 0, 'event')
+      : say`${quantityCount} invoiced ${quantityCount === 1 ? 'quantity' : 'quantities'}`;
   const dollars = (cents: unknown) => `${amountText(wireText(cents))} USD`;
   const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
   terminal.err(

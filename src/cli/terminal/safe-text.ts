@@ -3,6 +3,8 @@
  * cannot move the cursor, recolour, retitle or turn the writing direction (security 4, SEC-20).
  */
 
+import { counted as countedText } from '../../counted.ts';
+
 declare const isSafe: unique symbol;
 /** A text without control, escape and direction characters but our own line ends and styles. */
 export type SafeText = string & { readonly [isSafe]: true };
@@ -28,7 +30,7 @@ export function say(ours: TemplateStringsArray, ...foreign: readonly (string | n
 
 /** `1 event`, `2 events`. */
 export function counted(count: number, noun: string): SafeText {
-  return say`${count} ${noun}${count === 1 ? '' : 's'}`;
+  return say`${countedText(count, noun)}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** What must hold of a contract beside its credits and invoices (reliability 5, invariants 12, 22, 23 and 25). */
 
 import { normaliseTiers } from '../../calculation/pricing/tiered.ts';
+import { counted } from '../../counted.ts';
 import type { ContractBooks, Problem } from './check.ts';
 
 /** An entry that does not fit the seal before it was changed, or something before it was taken out or put in. */
@@ -70,6 +71,6 @@ export function tenancyProblems({ contract, unknownIds, invoices }: ContractBook
 export function attributionProblems({ contract, disputed }: ContractBooks): Problem[] {
   return disputed.map(({ meterId, eventCount }) => ({
     objectId: contract.id,
-    problem: `${eventCount} events of meter ${meterId} count on an earlier contract than ${contract.id}, which prices them too`,
+    problem: `${counted(eventCount, 'event')} of meter ${meterId} ${eventCount === 1 ? 'counts' : 'count'} on an earlier contract than ${contract.id}, which prices ${eventCount === 1 ? 'it' : 'them'} too`,
   }));
 }

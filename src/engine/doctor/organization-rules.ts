@@ -1,5 +1,6 @@
 /** What must hold over all contracts of an organization (reliability 5, invariants 17, 18 and 25), and what is worth a look. */
 
+import { counted } from '../../counted.ts';
 import { limits } from '../../limits.ts';
 import { countOfLegalNumber } from '../../operations/invoice-number.ts';
 import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
@@ -18,7 +19,7 @@ export function numberProblems({ organizationId, numbers: { invoices, next } }: 
     return [{ objectId: id, problem: `invoice ${number} was finalized before ${before.number}` }];
   });
   if (next === ordered.length + 1) return problems;
-  const problem = `the next invoice would get number ${next}, after ${ordered.length} finalized ones`;
+  const problem = `the next invoice would get number ${next}, after ${counted(ordered.length, 'finalized one')}`;
   return [...problems, { objectId: organizationId, problem }];
 }
 
@@ -58,15 +59,23 @@ export function lateFlagProblems({ lateEvents }: OrganizationFacts): Problem[] {
 /** All of them together are one problem of the organization. */
 export function lateEventProblems({ organizationId, lateEvents: { count } }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
-  const who = count === 1 ? '1 event came after its' : `${count} events came after their`;
-  return [{ objectId: organizationId, problem: `${who} period was finalized: nothing is billed for that` }];
+  return [
+    {
+      objectId: organizationId,
+      problem: `${counted(count, 'event')} came after ${count === 1 ? 'its' : 'their'} period was finalized: nothing is billed for that`,
+    },
+  ];
 }
 
 /** What a drop that was cut off has left. */
 export function droppedEventProblems({ organizationId, droppedRowsLeft: count }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
-  const left = count === 1 ? '1 row of events that were dropped is' : `${count} rows of events that were dropped are`;
-  return [{ objectId: organizationId, problem: `${left} still stored` }];
+  return [
+    {
+      objectId: organizationId,
+      problem: `${counted(count, 'row')} of events that were dropped ${count === 1 ? 'is' : 'are'} still stored`,
+    },
+  ];
 }
 
 /** Beyond `limits.outboxDelaySeconds`. */

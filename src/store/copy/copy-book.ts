@@ -4,6 +4,7 @@
  * page with the place that it comes to; so a copy that was cut off goes on. It can be used when both were found equal.
  */
 
+import { counted } from '../../counted.ts';
 import { sha256, sha256Of } from '../../digest.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
@@ -281,14 +282,16 @@ async function differences(
     const copied = new Map((await digestTables(to, target.readRows)).map((each) => [each.table, each]));
     for (const { table, rowCount, digest } of content.tables) {
       const copy = copied.get(table);
-      if (copy?.rowCount !== rowCount) problems.push(`${copy?.rowCount ?? 0} of ${rowCount} rows of ${table}`);
+      if (copy?.rowCount !== rowCount)
+        problems.push(`${copy?.rowCount ?? 0} of ${counted(rowCount, 'row')} of ${table}`);
       else if (copy.digest !== digest) problems.push(`a row of ${table} is another one`);
     }
     for (const { id: orgId, ledgerHead } of content.organizations) {
       if ((await readLedgerHead(to, orgId)) !== ledgerHead)
         problems.push(`the ledger of ${orgId} ends in another seal`);
       const [was, is] = [await digestEvents(source, tx, orgId), await digestEvents(target, to, orgId)];
-      if (was.count !== is.count) problems.push(`${is.count} of ${was.count} versions of events of ${orgId}`);
+      if (was.count !== is.count)
+        problems.push(`${is.count} of ${counted(was.count, 'version')} of events of ${orgId}`);
       else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is another one`);
     }
     return problems;

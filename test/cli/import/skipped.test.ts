@@ -115,7 +115,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
     await addMeter('TOKENS', '--aggregation-key', 'tokens');
     const { stderr } = await importing(text, ...ofRequests, '--format', format);
     expect(warningsOf(stderr)).toEqual([
-      `warning: tokens: meter TOKENS skips 1 of ${line} values; the first, in ${unit} ${line}: null is not a number`,
+      `warning: tokens: meter TOKENS skips 1 of ${line} value${line === 1 ? '' : 's'}; the first, in ${unit} ${line}: null is not a number`,
     ]);
     const wrong = await importing(text.replaceAll('2026-02-01T', 'never '), ...ofRequests, '--format', format);
     expect(wrong.stderr).toMatch(new RegExp(`^${unit} ${line}: .*time`, 'm'));
@@ -157,7 +157,7 @@ describe('nothing is said', () => {
     const rows = 'timestamp,customer,tokens\n2026-02-01 00:00:00,nobody,x\n2026-02-01 00:00:00,acme,y\n';
     const { stderr } = await importing(rows, '--event-name', 'request', '--customer-column', 'customer');
     expect(warningsOf(stderr)).toEqual([
-      'warning: tokens: meter TOKENS skips 1 of 1 values; the first, in line 3: "y" is not a number',
+      'warning: tokens: meter TOKENS skips 1 of 1 value; the first, in line 3: "y" is not a number',
     ]);
   });
 });
@@ -204,7 +204,7 @@ test('a value reaches the terminal without its escapes, and no longer than a lin
     ...ofRequests,
   );
   expect(warningsOf(stderr)).toEqual([
-    `warning: tokens: meter TOKENS skips 1 of 1 values; the first, in line 2: "\\u{9b}31m${'x'.repeat(55)}… is not a number`,
+    `warning: tokens: meter TOKENS skips 1 of 1 value; the first, in line 2: "\\u{9b}31m${'x'.repeat(55)}… is not a number`,
   ]);
 });
 

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 
+import { counted } from '../../../counted.ts';
 import type { BackedUp, BackedUpOrganization } from '../../../operations/backup-manifest.ts';
 import { eventsElsewhereOf, refuseUnfinished } from '../../records/book-facts.ts';
 import type { BookFacts } from '../../records/book-facts.ts';
@@ -46,7 +47,12 @@ function factsOfBook(copy: DatabaseSync): BookFacts {
 
 function danglingRows(copy: DatabaseSync): string[] {
   const rows = copy.prepare('PRAGMA foreign_key_check').all();
-  return rows.slice(0, 1).map(() => `${rows.length} rows name rows that are not there`);
+  return rows
+    .slice(0, 1)
+    .map(
+      () =>
+        `${counted(rows.length, 'row')} ${rows.length === 1 ? 'names a row that is' : 'name rows that are'} not there`,
+    );
 }
 
 function organizationsOf(copy: DatabaseSync, schemaVersion: number): BackedUpOrganization[] {

@@ -1,0 +1,6 @@
+/** How many there are of something, in words. */
+
+/** `1 event`, `2 events`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
