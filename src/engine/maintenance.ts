@@ -1,5 +1,7 @@
 /** Examination, backup and restoration of databases that are named by URL; each loads what it needs. */
 
+import { resolve } from 'node:path';
+
 import { DamagedError } from '../errors.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
 import { inspectDamagedStore, openStore } from '../store/open.ts';
@@ -38,6 +40,10 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
     async backUp(paths) {
       const { backUp } = await import('../store/backup.ts');
       return await backUp({ ...paths, createdAt: wireTimestamp(now()) });
+    },
+    async passingBeside(backup) {
+      const { passingBeside } = await import('../store/new-file.ts');
+      return passingBeside(resolve(backup));
     },
     async restore(request) {
       const { restore } = await import('../store/backup.ts');

@@ -18,6 +18,8 @@ export interface Maintenance {
   rebuild(database: string, options?: Pick<ExamineOptions, 'events'>): Promise<boolean>;
   /** Writes a database as it stands now to a new file, with its manifest beside it. */
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
+  /** Directories beside a backup with other copies that are being made, or were when their process was killed. */
+  passingBeside(backup: string): Promise<readonly string[]>;
   /** Makes a database from a backup, where there is none; with `isDryRun` only says whether the backup is whole. */
   restore(request: {
     readonly from: string;

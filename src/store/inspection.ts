@@ -12,6 +12,8 @@ export interface Inspection {
   readonly schemaVersion: number;
   /** Files of the database that other users of the machine may read or write. */
   readonly exposedFiles: readonly string[];
+  /** Directories beside it with copies that are being made, or were when their process was killed. */
+  readonly passingCopies?: readonly string[];
   /** What was acknowledged and is not there. */
   readonly lostSpans: readonly LostSpan[];
   /** Damage to pages, rows and indexes, in the words of the database. */

@@ -2,7 +2,17 @@
  * New files that replace nothing: made in a directory of their own beside where they will stand, and put there whole.
  */
 
-import { chmodSync, closeSync, copyFileSync, fsyncSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { ConflictError, isFailureOfDisk, UnavailableError } from '../errors.ts';
@@ -27,6 +37,25 @@ export function isThere(path: string): boolean {
   }
 }
 
+const passing = '.tally-';
+
+/**
+ * The directories of `beside` that stand where `target` does. Of one that a kill has left behind nothing tells that it is not in
+ * use, perhaps by another machine: so they are named, and a person removes them.
+ */
+export function passingBeside(target: string): string[] {
+  const parent = dirname(target);
+  try {
+    return readdirSync(parent, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name.startsWith(passing))
+      .map(({ name }) => join(parent, name))
+      .toSorted();
+  } catch {
+    // A directory may let its files be used and not be listed.
+    return [];
+  }
+}
+
 /**
  * Gives `work` a place for what is to stand at `target`: of the same name and on the same disk, so that putting it there is one
  * step, in a directory for its owner alone.
@@ -35,7 +64,7 @@ export async function beside<T>(target: string, work: (path: string) => Promise<
   const parent = dirname(target);
   let isMade = false;
   try {
-    return await inPassingDirectory(join(parent, '.tally-'), async (directory) => {
+    return await inPassingDirectory(join(parent, passing), async (directory) => {
       isMade = true;
       return await work(join(directory, basename(target)));
     });

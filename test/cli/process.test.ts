@@ -188,6 +188,28 @@ test.runIf(process.platform !== 'win32').each([
   }
 });
 
+test.runIf(process.platform === 'linux')(
+  'what a backup that was killed has left is named by the next, and stays',
+  async () => {
+    const env = home();
+    await tally(['orgs', 'list'], env);
+    const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
+    const begun = once(watch(target), 'change');
+    const child = spawn(process.execPath, [launcher, 'backup', join(target, 'killed.db')], { env });
+    const ended = once(child, 'exit');
+    await begun;
+    child.kill('SIGKILL');
+    await ended;
+    // It may have been quicker.
+    if (!readdirSync(target).some((name) => name.startsWith('.tally-'))) mkdtempSync(join(target, '.tally-'));
+    const left = readdirSync(target).find((name) => name.startsWith('.tally-')) ?? '';
+    const { code, stderr } = await tally(['backup', join(target, 'book.db')], env);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${join(target, left)} has what another backup makes, or was making when it was killed`);
+    expect(readdirSync(target)).toContain(left);
+  },
+);
+
 describe.runIf(process.platform === 'linux').each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s', (signal) => {
   async function stopped(words: readonly string[], env: NodeJS.ProcessEnv, directory: string): Promise<boolean> {
     const begun = once(watch(directory), 'change');

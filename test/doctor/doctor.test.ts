@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -51,11 +51,11 @@ type Fault = (change: Damage, book: SoundBook) => void;
 const created = { createdAt: '2026-05-02T00:00:00.000Z' };
 
 /**
- * Permissions have a test of their own below, what was acknowledged where a log is lost (reliability/lost-log), dropped events
+ * Permissions and what is left of copies have tests of their own below, what was acknowledged where a log is lost (reliability/lost-log), dropped events
  * theirs where they can be dropped (engine/usage-drop), and a schema that cannot be compared where that may be
  * (store/postgres-backup).
  */
-type TestedElsewhere = 'permissions' | 'acknowledged-writes' | 'dropped-events' | 'schema-unknown';
+type TestedElsewhere = 'permissions' | 'passing-copies' | 'acknowledged-writes' | 'dropped-events' | 'schema-unknown';
 const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>> = {
   integrity: ({ run, one }) => {
     // An index that is set aside while a row changes says something else than its table.
@@ -288,6 +288,7 @@ test('every fault that leaves the books right is a warning, every other an error
   const warnings = Object.entries(checks).filter(([, { severity }]) => severity === 'warning');
   expect(warnings.map(([name]) => name)).toEqual([
     'permissions',
+    'passing-copies',
     'schema-unknown',
     'attribution',
     'unpriced-credits',
@@ -306,6 +307,15 @@ describe('the file', () => {
     const { findings } = await examined(file);
     expect(findings.map(({ check, objectId }) => `${check} ${objectId}`)).toContain(`permissions ${file}`);
     expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(['permissions']));
+  });
+
+  test('beside which a copy was left is sound, and what was left is named and not removed', async () => {
+    const file = copyOfBook();
+    const left = mkdtempSync(join(directory, '.tally-'));
+    const { findings } = await examined(file);
+    expect(findings).toMatchObject([{ check: 'passing-copies', severity: 'warning', objectId: left }]);
+    expect(existsSync(left)).toBe(true);
+    rmSync(left, { recursive: true });
   });
 
   test('with a damaged page is reported, and its rows are not believed', async () => {

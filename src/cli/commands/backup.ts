@@ -33,6 +33,12 @@ async function backUp(file: string, session: Session): Promise<void> {
   const maintenance = await session.dependencies.openMaintenance();
   const data = await maintenance.backUp({ from: database, to: file });
   await printManifest(data, session);
+  for (const directory of await maintenance.passingBeside(file)) {
+    tell(
+      session,
+      say`${directory} has what another backup makes, or was making when it was killed: remove it unless one is under way`,
+    );
+  }
   if (data.hasEventsElsewhere !== true) return;
   tell(
     session,

@@ -25,6 +25,16 @@ export const databaseChecks = {
     find: ({ exposedFiles }) =>
       exposedFiles.map((file) => ({ objectId: file, problem: `${file} is open to other users of this machine` })),
   },
+  'passing-copies': {
+    rule: 'Nothing is left of a backup, restoration or upgrade that was killed.',
+    severity: 'warning',
+    fix: 'remove the directory, unless one of these is under way',
+    find: ({ passingCopies = [] }) =>
+      passingCopies.map((directory) => ({
+        objectId: directory,
+        problem: `${directory} has what a backup, restoration or upgrade makes, or was making when it was killed`,
+      })),
+  },
   integrity: {
     rule: 'Every page, row and index of the file is whole.',
     severity: 'error',

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
+import { passingBeside } from '../../new-file.ts';
 import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../../inspection.ts';
 import { differencesBetween } from '../../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './connection.ts';
@@ -25,6 +26,7 @@ export async function inspectDatabase(
     location: connection.path,
     schemaVersion: Number(pragma(connection, 'user_version')),
     exposedFiles: exposedFiles(connection.path),
+    passingCopies: connection.path === inMemory ? [] : passingBeside(connection.path),
     lostSpans: isSound ? lossesOf(note, newestIn(connection)) : [],
     damages,
     danglingReferences: isSound ? danglingReferences(connection) : [],
@@ -41,6 +43,7 @@ export function inspectDamaged(path: string, failure: Error): Inspection {
       location: path,
       schemaVersion: versionInHeader(path),
       exposedFiles: exposedFiles(path),
+      passingCopies: passingBeside(path),
       lostSpans: [],
       damages: damages.length > 0 ? damages : [failure.message],
       danglingReferences: [],
