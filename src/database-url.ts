@@ -34,6 +34,20 @@ export function serverUrlOf(text: string): URL | undefined {
   return parsed === null || parsed.pathname.includes('@') ? undefined : parsed;
 }
 
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * Throws a usage error where `mode`, as PGSSLMODE has it, decides on TLS to the server of `database` and is no word for it: of such
+ * a one the library makes a connection without.
+ */
+export function refuseUnknownSslMode(database: string, mode: string | undefined): void {
+  if (mode === undefined || mode === '' || sslModes.includes(mode)) return;
+  if (!/^postgres(?:ql)?:/i.test(database) || /[?&]ssl(?:mode|rootcert)=/.test(database)) return;
+  throw new BillingError('usage', `PGSSLMODE=${mode} does not say what is to happen`, {
+    hint: `set it to one of ${sslModes.join(', ')}, or give sslmode in the URL`,
+  });
+}
+
 /**
  * Throws a usage error for a path that nobody means. One that begins with the sign of a home directory, which shells leave as it
  * is behind `=` and in files of variables: a directory of that name would be made, and removing it is one space away from

@@ -16,7 +16,7 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
-import { inMemory, withoutPassword } from './database-url.ts';
+import { inMemory, refuseUnknownSslMode, withoutPassword } from './database-url.ts';
 import { errorFacts, terminatedExitCode } from './errors.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
@@ -155,7 +155,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     },
     async openMaintenance() {
       const { createMaintenance } = await import('./engine/maintenance.ts');
-      return createMaintenance({ now });
+      return createMaintenance({ now, sslMode: env['PGSSLMODE'] });
     },
     async watchValues(meters) {
       const { createSkippedValues } = await import('./engine/skipped-values.ts');
@@ -316,6 +316,7 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId },
     import('./store/open-meter-sql.ts'),
     import('./limits.ts'),
   ]);
+  refuseUnknownSslMode(target.database, env['PGSSLMODE']);
   const store = await openStore(target.database, { events: target.events, readOnly });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });

@@ -3,11 +3,23 @@
 import { resolve } from 'node:path';
 
 import { DamagedError } from '../errors.ts';
+import { refuseUnknownSslMode } from '../database-url.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
 import { inspectDamagedStore, openStore } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
-export function createMaintenance({ now }: { readonly now: () => Temporal.Instant }): Maintenance {
+export function createMaintenance({
+  now,
+  sslMode,
+}: {
+  readonly now: () => Temporal.Instant;
+  /** What PGSSLMODE says. */
+  readonly sslMode?: string | undefined;
+}): Maintenance {
+  const checked = (database: string): string => {
+    refuseUnknownSslMode(database, sslMode);
+    return database;
+  };
   return {
     async kindOf(database) {
       const { databaseKindOf } = await import('../store/mirror-file.ts');
@@ -16,7 +28,7 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
     async examine(database, { isFull, events }) {
       const { examine, examineDamaged } = await import('./doctor/examination.ts');
       try {
-        const store = await openStore(database, { readOnly: true, events });
+        const store = await openStore(checked(database), { readOnly: true, events });
         try {
           return await examine({ store, now }, { isFull });
         } finally {
@@ -28,7 +40,7 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       }
     },
     async rebuild(database, options) {
-      const store = await openStore(database, options);
+      const store = await openStore(checked(database), options);
       try {
         const { upkeep } = store.events;
         if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));
@@ -38,6 +50,7 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       }
     },
     async backUp(paths) {
+      checked(paths.from);
       const { backUp } = await import('../store/backup.ts');
       return await backUp({ ...paths, createdAt: wireTimestamp(now()) });
     },
@@ -46,10 +59,13 @@ export function createMaintenance({ now }: { readonly now: () => Temporal.Instan
       return passingBeside(resolve(backup));
     },
     async restore(request) {
+      checked(request.to);
       const { restore } = await import('../store/backup.ts');
       return await restore(request);
     },
     async copy({ isDryRun, from, ...rest }) {
+      checked(from.database);
+      checked(rest.to.database);
       const { copyBook, measureBook } = await import('../store/copy/copy-book.ts');
       return isDryRun ? await measureBook(from) : await copyBook({ from, ...rest });
     },
