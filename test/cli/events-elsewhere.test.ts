@@ -185,7 +185,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
         const response = await fetch(`${serving.url}/readyz`);
         return [response.status, await response.json()];
       };
-      expect(await ready()).toEqual([200, { status: 'ready' }]);
+      await expect.poll(ready, { timeout: 30_000 }).toEqual([200, { status: 'ready' }]);
       expect(await send('before')).toBe(202);
       expect(recorded()).toEqual(['before']);
       await server.stop();
@@ -193,7 +193,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
       expect(await send('after')).toBe(503);
       expect(recorded()).toEqual(['before']);
       const again = await startClickhouse(server.port);
-      expect(await ready()).toEqual([200, { status: 'ready' }]);
+      await expect.poll(ready, { timeout: 30_000 }).toEqual([200, { status: 'ready' }]);
       await again.stop();
     } finally {
       await serving.stop();
