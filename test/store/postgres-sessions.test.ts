@@ -169,6 +169,29 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await other.close();
   });
 
+  test.each(['read', 'write'] as const)(
+    'a %s that could not begin leaves its session and its turn free',
+    async (access) => {
+      const url = (await postgres?.create()) ?? '';
+      const [store, another] = [await openStore(`${url}?lock_timeout=50`), await openStore(url)];
+      const other = new pg.Client({ connectionString: url });
+      await other.connect();
+      onTestFinished(async () => {
+        await other.end();
+        await store.close();
+        await another.close();
+      });
+      const turn = { turn: 'org-a' };
+      const begun = async () => await store[access](async () => 'begun', turn);
+      await other.query('BEGIN; LOCK TABLE "tallybookSchema" IN ACCESS EXCLUSIVE MODE');
+      await expect(begun()).rejects.toMatchObject({ kind: 'unavailable' });
+      await other.query('COMMIT');
+      const theirs = another.write(async () => 'theirs', { ...turn, busyTimeoutMilliseconds: 50 });
+      await expect(theirs).resolves.toBe('theirs');
+      await expect(begun()).resolves.toBe('begun');
+    },
+  );
+
   test('how long a write waits for its turn is no limit of what its session reads afterwards', async () => {
     const url = (await postgres?.create()) ?? '';
     const store = await openStore(url);

@@ -137,20 +137,13 @@ export class Session implements DatabaseConnection {
   async begin(accessMode: AccessMode): Promise<void> {
     this.#isWriting = accessMode === 'read write';
     this.#isPatient = false;
-    const found = (await this.#begin(`${beginnings[accessMode]}; ${versionQuery}`)).at(-1);
     try {
+      const found = (await this.#run(`${beginnings[accessMode]}; ${versionQuery}`)).at(-1);
       const [row] = (found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows ?? [];
       refuseOtherVersion(this.#options.location, row?.version);
     } catch (error) {
-      await this.#run('ROLLBACK');
-      throw error;
-    }
-  }
-
-  async #begin(text: string): Promise<readonly QueryResultBase[]> {
-    try {
-      return await this.#run(text);
-    } catch (error) {
+      // Of the statements the first may have begun it: whoever takes the session next could do nothing in it.
+      await this.rollBack();
       throw isOfStandby(error) ? readOnlyError(this.#options.location, error) : error;
     }
   }
