@@ -72,7 +72,8 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       const [url, copy, restored] = [(await postgres?.create()) ?? '', newCopy(), await empty()];
       const store = await openStore(url);
       await store.write(insertTwoOrganizations);
-      const properties = (index: number) => JSON.stringify({ text: 'x\u20ac\\'.repeat(index < 3 ? 600_000 : index) });
+      const properties = (index: number) =>
+        JSON.stringify({ text: 'x\u20ac\\\u2028'.repeat(index < 3 ? 600_000 : index) });
       const events = Array.from({ length: 420 }, (_value, index) =>
         eventOf(`k${index}`, { propertiesJson: properties(index) }),
       );

@@ -4,7 +4,6 @@
  */
 
 import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 import { BillingError, ConflictError } from '../../../errors.ts';
 import type { BackedUp, BackedUpOrganization, BackupManifest } from '../../../operations/backup-manifest.ts';
@@ -163,7 +162,6 @@ function inOrder({ id, name, customerCount, contractCount, invoiceCount, entryCo
 }
 
 async function insertRows(tx: Transaction, path: string): Promise<void> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
   let target: { readonly table: string; readonly columns: readonly string[] } | undefined;
   let batch: object[] = [];
   let characters = 0;
@@ -181,7 +179,7 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     characters = 0;
   }
 
-  for await (const line of lines) {
+  for await (const line of linesOf(path)) {
     const value = JSON.parse(line) as readonly (string | null)[] | Readonly<Record<string, unknown>>;
     if (Array.isArray(value)) {
       const row = value as readonly (string | null)[];
@@ -198,6 +196,20 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
     if (JSON.stringify(target.columns) !== JSON.stringify(columns)) throw damagedBackup(path, 'it has other columns');
   }
   if (rowCount !== expected) throw damagedBackup(path, 'it is not whole');
+}
+
+/** The lines of a file, by line feeds alone: Node's own reader ends them at U+2028 and U+2029 too, which a text of a row may have. */
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let line = '';
+  for await (const piece of createReadStream(path, 'utf8')) {
+    const [end = '', ...others] = (piece as string).split('\n');
+    line += end;
+    for (const other of others) {
+      yield line;
+      line = other;
+    }
+  }
+  if (line !== '') yield line;
 }
 
 /** Names go into statements as they are. */
