@@ -154,6 +154,7 @@ describe('a query that is no meter', () => {
     ['a value that is infinite', 'SELECT -9e999 AS value', 'within 1000000000000000 either side of 0'],
     ['an unknown table', 'SELECT count(*) AS value FROM customers', 'no such table: customers'],
     ['an unknown column', 'SELECT sum(tokens) AS value FROM events', 'no such column: tokens'],
+    ['one whose name ends a line for others', 'SELECT a\u2028b AS value FROM events', 'no such column: a\u2028b'],
     ['no query', 'hello', 'syntax error'],
     ['nothing', '  ', 'is empty'],
     ['two statements', 'SELECT 1 AS value; SELECT 2 AS value', 'one statement, with nothing after it'],

@@ -206,10 +206,15 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
     return error instanceof Error ? error.message : String(error);
   }
 
+  /** One line also for who ends lines at U+2028 and U+2029, as Node does: JSON does not escape them. */
+  function lineOf(value: ChildAnswer): string {
+    return JSON.stringify(value).replaceAll(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
+  }
+
   function receive(line: string): void {
     const request = JSON.parse(line) as ChildRequest;
     if (request.type === 'read') {
-      host.stdout.write(`${JSON.stringify(answer())}\n`);
+      host.stdout.write(`${lineOf(answer())}\n`);
       return;
     }
     try {
