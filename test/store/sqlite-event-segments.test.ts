@@ -3,7 +3,7 @@
 import { afterEach, expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
-import type { NewEvent } from '../../src/store/event-store.ts';
+import type { AggregatedEvents, NewEvent } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { turnOver } from '../../src/turns.ts';
@@ -30,8 +30,13 @@ const send = async (events: readonly NewEvent[]) =>
   await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
 
 /** What a meter reads of a customer, kept for whoever asks again: the quantity, of how many events. */
-async function readIn(tx: Transaction, customerId: string, [from, to]: readonly [number, number]) {
-  const of = { orgId: 'org-a', customerId, boundsEpochMs: [from, to], isStanding: true };
+async function readIn(
+  tx: Transaction,
+  customerId: string,
+  [from, to]: readonly [number, number],
+  options: Pick<AggregatedEvents, 'isOnce'> = {},
+) {
+  const of = { orgId: 'org-a', customerId, boundsEpochMs: [from, to], isStanding: true, ...options };
   const dimensions = { needsEventName: false, propertyKeys: [] };
   const [readings = []] = await aggregateOne(store.events, tx, { ...of, dimensions, rules });
   return readings.map(({ quantity, count }) => [String(quantity), count]);
@@ -116,6 +121,24 @@ test.each([
   );
   expect(await read('customer', [0, day])).toEqual([[sum, numbers.length]]);
 });
+
+test('a property with more texts than a call takes arguments is added up, in segments that are read as one', async () => {
+  await open();
+  const days = Array.from({ length: 33 }, (_, index) => index);
+  for (const each of days) {
+    await send(
+      Array.from({ length: 4_000 }, (_, index) =>
+        eventOf(`k${each}-${index}`, {
+          timestampEpochMs: each * day + index,
+          propertiesJson: `{"tokens":"${100_000 + each * 4_000 + index}"}`,
+        }),
+      ),
+    );
+  }
+  await store.write(async (tx) => await store.events.upkeep?.rebuild(tx));
+  const bill = async (tx: Transaction) => await readIn(tx, 'customer', [0, 33 * day], { isOnce: true });
+  expect(await store.read(bill)).toEqual([['21911934000', 132_000]]);
+}, 120_000);
 
 test('totals that a reader found out are not kept of a segment that has changed since', async () => {
   await open({ longestTail: 3, leastKept: 1 });

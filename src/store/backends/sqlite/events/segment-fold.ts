@@ -268,7 +268,8 @@ function valuesOf({ properties }: Segment, key: string): Values | undefined {
   if (column === undefined || column.kind === 'leftOut') return undefined;
   if (column.kind === 'decimal') return { values: column.values, coefficients: undefined, scale: column.scale };
   const quantities = column.texts.map((text, place) => (place === 0 ? undefined : scaledOf(primitiveOf(text))));
-  const scale = Math.max(0, ...quantities.map((quantity) => quantity?.scale ?? 0));
+  // One by one: of segments that are read as one there may be more texts than a call takes arguments.
+  const scale = quantities.reduce((most, quantity) => Math.max(most, quantity?.scale ?? 0), 0);
   const coefficients = quantities.map((quantity) => quantity && rescaled(quantity.coefficient, scale - quantity.scale));
   return { values: column.values, coefficients, scale };
 }
