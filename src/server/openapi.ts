@@ -170,9 +170,10 @@ function responsesOf(operation: Operation): JsonObject {
     ...operation.errors,
     ...(operation.route?.method === 'GET' ? [] : ofBodies),
   ]);
-  const failures = [...kinds]
-    .map((kind): [string, Json] => [String(errorFacts[kind].status), { $ref: `#/components/responses/${kind}` }])
-    .toSorted(([one], [other]) => one.localeCompare(other));
+  const failures = [...kinds].map((kind): [string, Json] => [
+    String(errorFacts[kind].status),
+    { $ref: `#/components/responses/${kind}` },
+  ]);
   return {
     ...(mayReplay(operation) ? { [String(replayStatus)]: replayOf(success) } : {}),
     [String(operation.status)]: success,
