@@ -23,9 +23,10 @@ const pricesOf = onceUnchanged(async (tx, orgId): Promise<readonly MeterPrice[]>
   const meters = await listActiveMeters(tx, orgId);
   const meterIds = meters.map((meter) => meter.id);
   const newestFirst = await listPricingsOfMeters(tx, orgId, meterIds);
+  const newest = new Map(newestFirst.toReversed().map((pricing) => [pricing.meterId, pricing]));
   const prices: MeterPrice[] = [];
   for (const meter of meters) {
-    const pricing = newestFirst.find((each) => each.meterId === meter.id);
+    const pricing = newest.get(meter.id);
     if (pricing === undefined) continue;
     const rateCard = await findRateCard(tx, orgId, meter.id);
     prices.push({ meter, item: itemOf(pricing, rateCard) });

@@ -3,7 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { listArmedBudgets } from '../../src/store/records/budgets.ts';
+import { findPricings, insertPricing, insertProduct, listPricingsOfMeters } from '../../src/store/records/catalog.ts';
 import { listFinalizedPeriods } from '../../src/store/records/event-owners.ts';
+import { findMeters, insertMeter } from '../../src/store/records/meters.ts';
 import type { Store } from '../../src/store/store.ts';
 import { at, insertTwoOrganizations, invoiceRow } from './rows.ts';
 
@@ -43,6 +45,51 @@ export function describeLongLists(backend: string, open: () => Promise<Store>): 
       await store.write((tx) => tx.insertInto('invoices').values(invoice).execute());
       const found = await store.read((tx) => listFinalizedPeriods(tx, 'org-a', [...ids, 'contract']));
       expect(found).toEqual([{ contractId: 'contract', periodIndex: 0 }]);
+    });
+
+    test('meters and their prices are found among more than a statement can name', async () => {
+      const own = { description: null, archivedAt: null, createdAt: at };
+      await store.write(async (tx) => {
+        await insertProduct(tx, 'org-a', { ...own, id: 'product', name: 'product' });
+        await insertMeter(tx, 'org-a', {
+          ...own,
+          id: 'meter',
+          code: 'meter',
+          displayName: 'meter',
+          aggregationType: 'COUNT',
+          eventTypeFilter: { include: [], exclude: [] },
+          propertyFilters: [],
+          aggregationKey: null,
+          groupKeys: [],
+          sql: null,
+          status: 'active',
+          updatedAt: at,
+        });
+        for (const id of ['earlier', 'later']) {
+          await insertPricing(tx, 'org-a', {
+            ...own,
+            id,
+            productId: 'product',
+            productName: 'product',
+            name: id,
+            model: 'USAGE',
+            billingMode: 'ONE_TIME',
+            tiering: 'NONE',
+            unitAmount: '1',
+            flatAmount: null,
+            priceInterval: null,
+            priceIntervalCount: null,
+            meterId: 'meter',
+            pricingTiers: [],
+          });
+        }
+      });
+      const found = await store.read(async (tx) => [
+        ...(await findMeters(tx, 'org-a', [...ids, 'meter'])),
+        ...(await findPricings(tx, 'org-a', [...ids, 'earlier'])),
+        ...(await listPricingsOfMeters(tx, 'org-a', [...ids, 'meter'])),
+      ]);
+      expect(found.map(({ id }) => id)).toEqual(['meter', 'earlier', 'later', 'earlier']);
     });
   });
 }

@@ -6,7 +6,7 @@ import type { PricingTier } from '../../calculation/pricing/pricing-model.ts';
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { ofFew, type OfList, padded } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** What prices are for. */
@@ -120,8 +120,7 @@ export async function findPricings(
   orgId: string,
   ids: readonly string[],
 ): Promise<readonly Pricing[]> {
-  if (ids.length === 0) return [];
-  return (await pricingsOfIds(tx, { orgId, ids: padded(ids) })).map(toPricing);
+  return (await askedInParts(ids, (part) => pricingsOfIds(tx, { orgId, ids: part }))).map(toPricing);
 }
 
 const pricingsOfIds = prepared(
@@ -168,14 +167,13 @@ const pricingCount = prepared((tx, chosen: ChosenPricings) => countOf(pricingsAm
   of: () => [anyPricing],
 });
 
-/** Unarchived prices of these meters, newest first. */
+/** Unarchived prices of these meters, those of one meter newest first. */
 export async function listPricingsOfMeters(
   tx: Transaction,
   orgId: string,
   meterIds: readonly string[],
 ): Promise<readonly Pricing[]> {
-  if (meterIds.length === 0) return [];
-  const rows = await pricingsOfMeters(tx, { orgId, meterIds: padded(meterIds) });
+  const rows = await askedInParts(meterIds, (part) => pricingsOfMeters(tx, { orgId, meterIds: part }));
   return rows.map(toPricing);
 }
 

@@ -7,7 +7,7 @@ import type { DimensionRate } from '../../calculation/rate-card.ts';
 import type { AggregationType } from '../../operations/meters.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
-import { ofFew, type OfList, padded } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** A meter as it is stored (interface 2.9). */
@@ -47,8 +47,7 @@ export async function findMeter(tx: Transaction, orgId: string, id: string): Pro
 
 /** The meters among these ids, archived ones too; ids that the organization does not have are left out. */
 export async function findMeters(tx: Transaction, orgId: string, ids: readonly string[]): Promise<readonly Meter[]> {
-  if (ids.length === 0) return [];
-  return (await metersOfIds(tx, { orgId, ids: padded(ids) })).map(toMeter);
+  return (await askedInParts(ids, (part) => metersOfIds(tx, { orgId, ids: part }))).map(toMeter);
 }
 
 const metersOfIds = prepared(
