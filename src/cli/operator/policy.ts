@@ -205,24 +205,24 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   const earlier = externalId === undefined ? undefined : history.find(place, contractId, externalId);
   const today = now.toString().slice(0, 10);
   const [day, month] = [today, today.slice(0, 7)];
-  const sums: readonly [GrantRule, bigint | undefined, string, string, () => bigint][] = [
+  const sums: readonly [GrantRule, bigint | undefined, (known: KnownGrant) => boolean, string, () => bigint][] = [
     [
       'per-customer-and-month',
       policy.perCustomerAndMonthCents,
-      month,
+      ({ at }) => at.startsWith(month),
       `granted to this customer in ${month}`,
       () => context.contractIds.reduce((sum, id) => sum + history.grantedTo(place, id, month), 0n),
     ],
     [
       'per-operator-and-day',
       policy.perOperatorAndDayCents,
-      day,
+      ({ at, operator }) => at.startsWith(day) && operator === context.operator,
       `granted by ${context.operator} on ${day}`,
       () => history.grantedBy(place, context.operator, day),
     ],
   ];
-  for (const [rule, cap, span, words, sum] of sums) {
-    const more = notYetCounted(grant.amountCents, earlier, span);
+  for (const [rule, cap, holds, words, sum] of sums) {
+    const more = notYetCounted(grant.amountCents, earlier, holds);
     if (cap === undefined || more === 0n) continue;
     const before = sum();
     if (before + more > cap) {
@@ -233,11 +233,15 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   return found;
 }
 
-/** Cents of a grant that its sum of a day or month does not hold: one that is sent again counts once, unless it has grown. */
-function notYetCounted(amountCents: bigint, earlier: KnownGrant | undefined, span: string): bigint {
+/** Cents of a grant that are not in a sum yet, which `holds` some: one that is sent again counts once, unless it has grown. */
+function notYetCounted(
+  amountCents: bigint,
+  earlier: KnownGrant | undefined,
+  holds: (known: KnownGrant) => boolean,
+): bigint {
   if (earlier === undefined || earlier.state === 'refused') return amountCents;
   if (!isOpen(earlier.state) || amountCents <= earlier.amountCents) return 0n;
-  return earlier.at.startsWith(span) ? amountCents - earlier.amountCents : amountCents;
+  return holds(earlier) ? amountCents - earlier.amountCents : amountCents;
 }
 
 function usd(cents: bigint): string {

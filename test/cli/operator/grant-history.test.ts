@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createGrantHistory, grantOperation } from '../../../src/cli/operator/grant-history.ts';
 import type { Place } from '../../../src/cli/operator/grant-history.ts';
 import type { CallState, JournalFacts } from '../../../src/cli/operator/journal-line.ts';
+import { violations } from '../../../src/cli/operator/policy.ts';
 
 const here: Place = { environment: 'sandbox', target: 'https://a.example', profile: 'one' };
 const day = '2026-03-10';
@@ -85,5 +86,49 @@ describe('what was granted', () => {
     copy.observe(line('begun', { externalId: 'y', amountCents: '30' }));
     expect([history, copy].map((each) => each.grantedBy(here, 'ada', day))).toEqual([500n, 530n]);
     expect([history, copy].map((each) => each.find(here, 'c1', 'y') !== undefined)).toEqual([false, true]);
+  });
+});
+
+describe('caps of a day and of a month, for a grant that is sent again while its outcome is not known', () => {
+  const broken = (first: Partial<JournalFacts>, amountCents: bigint, capCents: bigint) => {
+    const history = historyOf(
+      line('begun', { externalId: 'other', amountCents: '300' }),
+      line('begun', first),
+      line('unknown', first),
+    );
+    const policy = {
+      path: 'policy.yaml',
+      isReasonRequired: false,
+      perCustomerAndMonthCents: capCents,
+      perOperatorAndDayCents: capCents,
+    };
+    const grant = { contractId: 'c1', amountCents, creditMicros: 0n, expiresAt: '', description: '', externalId: 'x' };
+    const now = Temporal.Instant.from(`${day}T13:00:00Z`);
+    const found = violations(policy, grant, { history, place: here, operator: 'ada', now, contractIds: ['c1'] });
+    return found.map(({ rule }) => rule);
+  };
+  const both = ['per-customer-and-month', 'per-operator-and-day'];
+
+  const yesterday = { at: '2026-03-09T12:00:00.000Z' };
+
+  test('it counts once, and when it was begun, for as much or for less', () => {
+    expect(broken({}, 500n, 0n)).toEqual([]);
+    expect(broken(yesterday, 500n, 0n)).toEqual([]);
+    expect(broken(yesterday, 499n, 0n)).toEqual([]);
+  });
+
+  test('of a larger one what it has grown by comes on top', () => {
+    expect(broken({}, 700n, 1000n)).toEqual([]);
+    expect(broken({}, 701n, 1000n)).toEqual(both);
+  });
+
+  test('a larger one counts whole for the day, where the one before was of an earlier day of the month', () => {
+    expect(broken(yesterday, 700n, 1000n)).toEqual([]);
+    expect(broken(yesterday, 701n, 1000n)).toEqual(both);
+  });
+
+  test('a larger one counts whole for its operator, where the one before was of another', () => {
+    expect(broken({ operator: 'bob' }, 700n, 1000n)).toEqual([]);
+    expect(broken({ operator: 'bob' }, 700n, 999n)).toEqual(both);
   });
 });
