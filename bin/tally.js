@@ -60,12 +60,14 @@ function cacheFolder(name) {
 // text than its own. V8 trusts bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which
 // costs less than a digest. It is kept again by the first run of each command, which may run what no other has.
 function createLoader(dist, cache) {
-  const { closeSync, existsSync, lstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
+  const { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, readSync } =
+    process.getBuiltinModule('node:fs');
   const { Script } = process.getBuiltinModule('node:vm');
   const uid = process.getuid ? process.getuid() : 'user';
   const folder = cache === undefined ? undefined : ownFolder(`${cache}/${process.version}-${process.arch}-${uid}`);
   const modules = new Map();
   const scripts = new Map();
+  const held = new Map();
   let isAllKept = true;
   let command = '';
   // For all that is read, one after the other: memory that a process was not given yet costs more than reading into it.
@@ -99,7 +101,7 @@ function createLoader(dist, cache) {
     const filename = dist + name;
     // Of main-CZ8MWvop.cjs, not of library.cjs. The first regular expression of a process takes longer than all of this.
     const hasDigest = name.at(-13) === '-';
-    const text = packed(name) ?? wrapped(filename);
+    const text = packed(name) ?? held.get(name)?.toString() ?? wrapped(filename);
     const cachedData = hasDigest && folder !== undefined ? readTwin(`${folder}/${name}`) : undefined;
     const script = new Script(text, { filename, cachedData });
     if (hasDigest) {
@@ -114,6 +116,14 @@ function createLoader(dist, cache) {
     if (start === -1) return undefined;
     const [begin, end] = table.slice(start + name.length + 2, table.indexOf('\n', start + 1)).split(' ');
     return Number(end) > texts.length ? undefined : texts.slice(Number(begin), Number(end));
+  }
+
+  // A service runs for weeks, and its package may be exchanged or removed meanwhile.
+  function holdAll() {
+    for (const name of readdirSync(dist)) {
+      if (name.endsWith('.cjs') && packed(name) === undefined)
+        held.set(name, Buffer.concat([head, readFileSync(dist + name), tail]));
+    }
   }
 
   // The text as a function, without a copy of it that only adds the beginning and the end.
@@ -183,5 +193,9 @@ function createLoader(dist, cache) {
       // The package was removed or exchanged meanwhile.
     }
   });
-  return { load, first, noteCommand: (name) => void (command = name) };
+  function noteCommand(name) {
+    command = name;
+    if (name === 'serve') holdAll();
+  }
+  return { load, first, noteCommand };
 }

@@ -109,6 +109,16 @@ test('a part of the bundle that cannot be loaded now is loaded when it can, with
   expect(launch().stdout).toBe('bundle ENOENT and its part');
 });
 
+test('a service has all of the bundle from its start, whatever becomes of the package', () => {
+  const removal = `process.getBuiltinModule('node:fs').rmSync(${JSON.stringify(join(folder, 'dist'))}, { recursive: true });`;
+  place('dist/main.cjs', 'bundle', `arguments[1]('serve'); ${removal} require('./part-a1B2_c-4.cjs').tell();`);
+  writeFileSync(
+    join(folder, 'dist/part-a1B2_c-4.cjs'),
+    `exports.tell = () => process.stdout.write(' and its part …');`,
+  );
+  expect(launch()).toEqual({ stdout: 'bundle and its part …', stderr: '', status: 0 });
+});
+
 test('the exit code is what the program set', () => {
   place('dist/main.cjs', 'bundle', 'process.exitCode = 7;');
   expect(launch().status).toBe(7);
