@@ -67,6 +67,9 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
   const oldestDelivery = gauge('tally_webhook_oldest_due_seconds', 'How long the oldest of them has been due.');
   const billRuns = counter('tally_bill_runs_total', 'Bill runs of this process.', ['outcome']);
   const lastBillRun = gauge('tally_bill_run_last_success_timestamp_seconds', 'When one last ended without a failure.');
+  // An increase is told of what was there before: what alerts wait for begins with 0.
+  for (const kind of ownFailures.values()) failures.inc({ kind }, 0);
+  for (const outcome of ['done', 'failed']) billRuns.inc({ outcome }, 0);
   const finalized = counter('tally_invoices_finalized_total', 'Invoices that bill runs of this process finalized.');
 
   async function look(): Promise<void> {

@@ -143,7 +143,7 @@ describe('notice of leaving', () => {
     expect([status, headers.connection]).toEqual([200, 'close']);
     expect((await service.send('/healthz', open)).status).toBe(200);
     // Nobody is to be called because a service ends as it should.
-    expect([...(await read()).keys()].filter((name) => name.includes('database_errors'))).toEqual([]);
+    expect((await read()).get('tally_database_errors_total{kind="unavailable"}')).toBe('0');
     await closed;
     expect(performance.now() - began).toBeGreaterThan(390);
     await expect(service.send('/v1/customers')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
@@ -218,6 +218,15 @@ describe('counters', () => {
     expect(samples.get('tally_invoices_finalized_total')).toBe('8');
     const at = String(createClock().now().epochMilliseconds / 1000);
     expect(samples.get('tally_bill_run_last_success_timestamp_seconds')).toBe(at);
+  });
+
+  test('of what alerts wait for are 0 before the first, which would be no increase of what was not there', async () => {
+    const { read } = await startWatched();
+    const samples = await read();
+    for (const kind of ['unavailable', 'internal'])
+      expect(samples.get(`tally_database_errors_total{kind="${kind}"}`)).toBe('0');
+    for (const outcome of ['done', 'failed'])
+      expect(samples.get(`tally_bill_runs_total{outcome="${outcome}"}`)).toBe('0');
   });
 
   test('tell times in seconds, and no wait of a webhook that is noted for later', async () => {
