@@ -13,6 +13,7 @@ import type { RunOptions } from './bill-run.ts';
 import { dueBy, earliestDue } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { UndertakingsOf } from './handler.ts';
+import { isOnlyRead } from './only-read.ts';
 import { aheadOfClock } from './transaction.ts';
 import { dropEvents } from './usage-drop.ts';
 import { wireTimestamp } from './wire.ts';
@@ -100,7 +101,7 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
     isSimulated: (await findClock(tx)) !== undefined,
     organizations: await listOrganizations(tx),
   }));
-  if (found.isSimulated || parts.store.isReadOnly) return undefined;
+  if (found.isSimulated || (await isOnlyRead(parts.store))) return undefined;
   const report = createRunReport();
   const until = parts.now();
   await parts.store.exclusively('bill run', async () => {

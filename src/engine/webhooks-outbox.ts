@@ -11,6 +11,7 @@ import {
   recordAttempt,
 } from '../store/records/webhook-queue.ts';
 import type { Store } from '../store/store.ts';
+import { isOnlyRead } from './only-read.ts';
 import { wireTimestamp } from './wire.ts';
 
 export interface OutboxDependencies {
@@ -32,7 +33,8 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       const at = wireTimestamp(now());
       const room = roomFor(count, underWay);
       // Looked for without the writer's lock, which most looks have no need of.
-      if (store.isReadOnly || !(await store.read(async (tx) => await hasDueDelivery(tx, at, room)))) return [];
+      if (!(await store.read(async (tx) => await hasDueDelivery(tx, at, room)))) return [];
+      if (await isOnlyRead(store)) return [];
       const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
       const held = await store.write(async (tx) => await holdDueDeliveries(tx, { now: at, leaseUntil, room }), {
         turn: deliveries,

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { subscribe } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-process.ts';
+import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
 import { problemsOf } from './soundness.ts';
 
@@ -35,11 +36,13 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
     const { contractId } = await subscribe(near);
     const standby = await primary.standby();
     onTestFinished(standby.remove);
-    // One that was opened on the standby itself, and one that comes to it when the primary server has gone.
-    const far = await createWorld({ database: standby.url('postgres'), newId: randomUUID });
+    // One that comes to the standby when the primary server has gone, and three that were opened on it, of which each learns alone.
+    const [far, biller, sender] = await Promise.all(
+      [0, 1, 2].map(async () => await createWorld({ database: standby.url('postgres'), newId: randomUUID })),
+    );
+    if (far === undefined || biller === undefined || sender === undefined) throw new Error('three were opened');
     onTestFinished(async () => {
-      await near.close();
-      await far.close();
+      for (const world of [near, far, biller, sender]) await world.close();
     });
     const grant = async (world: typeof near, externalId: string) =>
       await world.call('credits.grant', {
@@ -49,6 +52,8 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
     const count = async (world: typeof near) =>
       (await world.call('credits.ledger', { params: { contractId } })).data.totalCount;
 
+    await webhookCalls(near).register('https://hooks.example.com', { eventTypes: ['customer.created'] });
+    await webhookCalls(near).trigger('customer.created');
     await grant(near, 'before');
     await expect.poll(async () => await count(far)).toBe(1);
     await primary.stop('immediate');
@@ -60,7 +65,11 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
         message: expect.stringMatching(/is read-only; nothing was changed$/),
       });
     }
+    expect(await biller.engine.billDue()).toBeUndefined();
+    expect(await outboxOf(sender).lease(1)).toEqual([]);
     await standby.promote();
+    expect(await biller.engine.billDue()).toMatchObject({ failures: [] });
+    expect(await outboxOf(sender).lease(1)).toHaveLength(1);
     await grant(near, 'after');
     expect(far.store.isReadOnly).toBe(true);
     await grant(far, 'after');
