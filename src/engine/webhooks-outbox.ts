@@ -7,6 +7,7 @@ import {
   type SendingRoom,
   disableEndpointOf,
   hasDueDelivery,
+  hasUrl,
   holdDueDeliveries,
   recordAttempt,
 } from '../store/records/webhook-queue.ts';
@@ -52,20 +53,22 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       }));
     },
 
-    async record({ organizationId, deliveryId, attempts }, outcome) {
-      const held = { orgId: organizationId, id: deliveryId };
+    async record({ organizationId: orgId, deliveryId, endpointId, url, attempts }, outcome) {
+      const held = { orgId, id: deliveryId };
       const at = now();
       const attempt = attempts + 1;
-      const ended = endOf(outcome, { attempt, at, random });
-      await store.write(
+      return await store.write(
         async (tx) => {
-          const isRecorded = await recordAttempt(tx, held, { ...ended, attempt });
-          if (!isRecorded || outcome.responseStatus !== goneStatus) return;
-          await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
+          // Where it had another address when the attempt began, nothing is said of the one it has now.
+          const isGone = outcome.responseStatus === goneStatus && (await hasUrl(tx, { orgId, id: endpointId }, url));
+          const ended = endOf(outcome, { attempt, at, random, isGone });
+          if ((await recordAttempt(tx, held, { ...ended, attempt })) && isGone) {
+            await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
+          }
+          return ended.status === 'pending' ? 'retrying' : ended.status;
         },
         { turn: deliveries },
       );
-      return ended.status === 'pending' ? 'retrying' : ended.status;
     },
   };
 }
@@ -84,9 +87,11 @@ interface Attempt {
   readonly attempt: number;
   readonly at: Temporal.Instant;
   readonly random: () => number;
+  /** Its address, which is the same still, answered that it is gone. */
+  readonly isGone: boolean;
 }
 
-function endOf(outcome: DeliveryOutcome, { attempt, at, random }: Attempt): AttemptRecord {
+function endOf(outcome: DeliveryOutcome, { attempt, at, random, isGone }: Attempt): AttemptRecord {
   const facts = {
     lastAttemptAt: wireTimestamp(at),
     responseStatus: outcome.responseStatus ?? null,
@@ -95,7 +100,7 @@ function endOf(outcome: DeliveryOutcome, { attempt, at, random }: Attempt): Atte
   };
   if (outcome.error === undefined) return { ...facts, status: 'delivered', nextAttemptAt: null };
   const seconds = limits.webhookRetrySeconds[attempt - 1];
-  if (seconds === undefined || outcome.responseStatus === goneStatus) {
+  if (seconds === undefined || isGone) {
     return { ...facts, status: 'failed', nextAttemptAt: null };
   }
   const spread = 1 + limits.webhookRetrySpread * (2 * random() - 1);

@@ -41,7 +41,7 @@ export interface WebhookOutbox {
    * than are left of `count` for others.
    */
   lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;
-  /** Keeps how an attempt ended, and when the next one is due; disables an endpoint that is gone (410). */
+  /** Keeps how an attempt ended, and when the next one is due; disables an endpoint whose address is gone (410). */
   record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
 }
 

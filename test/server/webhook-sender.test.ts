@@ -219,6 +219,22 @@ describe('an endpoint that is gone', () => {
     expect((await world.call('webhooks.list')).data).toMatchObject([{ isEnabled: false }]);
   });
 
+  test('stays enabled where it has another address by the time of the 410, which the delivery then goes to', async () => {
+    const next = await startReceiver();
+    const receiver = await startReceiver((_request, response) => {
+      const body = { url: next.url, allowPrivate: true };
+      void world
+        .call('webhooks.update', { params: { endpointId: endpoint.id }, body })
+        .finally(() => response.writeHead(410).end());
+    });
+    const endpoint = await triggeredAt(receiver);
+    const sender = senderFor(world);
+    expect(await sender.deliverDue()).toEqual({ delivered: 0, retrying: 1, failed: 0 });
+    expect((await world.call('webhooks.list')).data).toMatchObject([{ isEnabled: true, url: next.url }]);
+    world.clock.advance({ minutes: 1 });
+    expect(await sender.deliverDue()).toEqual({ delivered: 1, retrying: 0, failed: 0 });
+  });
+
   test('gets what waited for it when it is enabled again', async () => {
     const receiver = await startReceiver();
     const { id } = await triggeredAt(receiver);

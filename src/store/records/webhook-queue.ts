@@ -170,6 +170,16 @@ export interface HeldReference {
   readonly id: string;
 }
 
+/** Whether events for an endpoint go to this address now. */
+export async function hasUrl(
+  tx: Transaction,
+  { orgId, id }: { readonly orgId: string; readonly id: string },
+  url: string,
+): Promise<boolean> {
+  const endpoint = tx.selectFrom('webhookEndpoints').select('url').where('orgId', '=', orgId).where('id', '=', id);
+  return (await endpoint.executeTakeFirst())?.url === url;
+}
+
 /** Disables the endpoint that a delivery goes to. */
 export async function disableEndpointOf(
   tx: Transaction,
