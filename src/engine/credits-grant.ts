@@ -8,11 +8,10 @@ import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { findPricings, findProduct } from '../store/records/catalog.ts';
+import { findCatalogIds } from '../store/records/census.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
-import { findMeters } from '../store/records/meters.ts';
 import type { Wallet } from '../store/records/wallets.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
@@ -156,27 +155,15 @@ function differences(before: string | undefined, now: string): string[] {
 }
 
 /** Ids that the organization does not have; another tenant's are unknown like any other. */
-async function unknownSpecifiers(context: CallContext, specifiers: Specifiers): Promise<InputIssue[]> {
-  const { tx, orgId } = context;
+async function unknownSpecifiers({ tx, orgId }: CallContext, specifiers: Specifiers): Promise<InputIssue[]> {
   const { meterIds = [], pricingIds = [], productIds = [] } = specifiers;
-  const meters = await findMeters(tx, orgId, meterIds);
-  const pricings = await findPricings(tx, orgId, pricingIds);
-  const products = await Promise.all(productIds.map(async (id) => await findProduct(tx, orgId, id)));
-  return [
-    ...unknownIds('meterIds', meterIds, meters),
-    ...unknownIds('pricingIds', pricingIds, pricings),
-    ...unknownIds(
-      'productIds',
-      productIds,
-      products.filter((product) => product !== undefined),
+  const named = { meterIds, pricingIds, productIds };
+  const known = await findCatalogIds(tx, orgId, named);
+  return (['meterIds', 'pricingIds', 'productIds'] as const).flatMap((member) =>
+    named[member].flatMap((id, index) =>
+      known[member].includes(id)
+        ? []
+        : [{ path: `specifiers.${member}[${index}]`, message: namesNoMessage(member.slice(0, -'Ids'.length)) }],
     ),
-  ];
-}
-
-function unknownIds(member: string, ids: readonly string[], known: readonly { readonly id: string }[]): InputIssue[] {
-  return ids.flatMap((id, index) =>
-    known.some((each) => each.id === id)
-      ? []
-      : [{ path: `specifiers.${member}[${index}]`, message: namesNoMessage(member.slice(0, -'Ids'.length)) }],
   );
 }
