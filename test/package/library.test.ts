@@ -33,8 +33,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the examples of docs/library.md', () => {
-  const blocks = [...readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(/^```(js)?\n(.*?)^```$/gms)];
-  const [engineCode, engineOutput, clientCode, clientOutput] = blocks.map(([, , text]) => text ?? '');
+  const [engineCode, clientCode] = examples('js');
+  const [engineOutput, clientOutput] = examples('');
 
   test('the service in your process prints what stands there', () => {
     expect(runScript(engineCode ?? '')).toEqual({ stdout: engineOutput, stderr: '', status: 0 });
@@ -48,6 +48,15 @@ describe('the examples of docs/library.md', () => {
     } finally {
       await close();
     }
+  });
+});
+
+describe('these examples in a program with strict types', () => {
+  const globals = `declare const console: { log(...words: unknown[]): void };
+    declare const process: { readonly env: Readonly<Record<string, string | undefined>> };`;
+
+  test.each(examples('js'))('compile: %#', (code) => {
+    expect(compile('example.mts', `${globals}\n${code}`)).toBe('');
   });
 });
 
@@ -172,6 +181,12 @@ describe('its types', () => {
     }
   });
 });
+
+/** The blocks of the page that are of a language, or of none. */
+function examples(language: 'js' | ''): string[] {
+  const blocks = readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(/^```(js)?\n(.*?)^```$/gms);
+  return [...blocks].filter(([, of = '']) => of === language).map(([, , text]) => text ?? '');
+}
 
 function compile(name: string, code: string): string {
   writeFileSync(join(project, name), code);
