@@ -65,7 +65,7 @@ function parse(url: string): URL {
   );
 }
 
-/** Undefined where the URL says nothing: then the library reads PGSSLMODE, and whatever stands there asks for a certificate. */
+/** Undefined where the URL says nothing: then the library reads PGSSLMODE, whose modes of TLS all ask for a certificate. */
 function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions | undefined {
   const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
   if (unknown !== undefined) {
