@@ -161,7 +161,7 @@ function absenceHint(cause: Error): string {
     return 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does';
   }
   if (cause.message.includes('does not support SSL'))
-    return 'set TLS up on the server, or leave sslmode out of the URL';
+    return 'set TLS up on the server, or leave sslmode out of the URL, and PGSSLMODE out of the environment';
   return 'check that the server runs and that its address is right, then repeat the command';
 }
 
