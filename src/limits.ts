@@ -176,6 +176,10 @@ export const limits = {
   /** our choice: sessions of one process on a database server, and how long an idle one is kept */
   databaseSessions: 10,
   databaseIdleMilliseconds: 30_000,
+  /** our choice: after how long a database server asks a session that says nothing, how far apart, and how often */
+  silentSessionSeconds: 60,
+  silentSessionRepeatSeconds: 10,
+  silentSessionRepeats: 3,
   /** our choice: for how long no further session is asked of a server that takes no more */
   crowdedServerMilliseconds: 1_000,
   /** our choice: one statement, and one pause inside a transaction; the making of tables waits longer for its turn */

@@ -63,6 +63,17 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(seen).toEqual(await look(usual));
   });
 
+  test('ends sessions of a machine that has gone without a word, and their locks, in a minute and a half at most', async () => {
+    const url = await empty();
+    await run(url, 'ALTER DATABASE SET tcp_keepalives_interval = 5');
+    const store = await openStore(url);
+    const names = ['idle', 'interval', 'count'].map((name) => `current_setting('tcp_keepalives_${name}') AS "${name}"`);
+    const settings = async (tx: Transaction) => await rowsOfText(tx, `SELECT ${names.join(', ')}`);
+    const found = [await store.read(settings), await store.write(settings)];
+    await store.close();
+    for (const rows of found) expect(rows).toEqual([{ idle: '60', interval: '5', count: '3' }]);
+  });
+
   test.each([
     ['off', 'on'],
     ['local', 'local'],

@@ -23,6 +23,16 @@ const unsafe = [
 ] as const;
 
 /**
+ * When the server asks a machine that says nothing whether it is there, and ends its session, in seconds but for the count: a
+ * session holds locks, and that of one without power would hold them for the two hours after which systems ask.
+ */
+const silence = [
+  ['tcp_keepalives_idle', limits.silentSessionSeconds],
+  ['tcp_keepalives_interval', limits.silentSessionRepeatSeconds],
+  ['tcp_keepalives_count', limits.silentSessionRepeats],
+] as const;
+
+/**
  * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be
  * taken for the book's by whatever asks for the current one.
  */
@@ -37,7 +47,11 @@ export function ownSettings(settings: Readonly<Record<string, string>>): (client
     ({ name, value, instead }) =>
       `CASE current_setting('${name}') WHEN '${value}' THEN set_config('${name}', '${instead}', false) END`,
   );
-  const text = `SELECT ${[...sentences, ...mended].join(', ')}, set_config('search_path', ${path}, false)`;
+  const bounded = silence.map(
+    ([name, most]) =>
+      `CASE WHEN current_setting('${name}')::int NOT BETWEEN 1 AND ${most} THEN set_config('${name}', '${most}', false) END`,
+  );
+  const text = `SELECT ${[...sentences, ...mended, ...bounded].join(', ')}, set_config('search_path', ${path}, false)`;
   const values = all.map(([, value]) => value);
   // Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up.
   return async (client) => {
