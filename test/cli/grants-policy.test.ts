@@ -172,6 +172,13 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       });
     });
 
+    test('was not gone past by a grant that it permits, whatever reason came with that', async () => {
+      policy('grants:\n  per-grant: 5.00\n');
+      expect((await grant('--amount-cents', '500', '--override-policy', 'CFO agreed')).exitCode).toBe(0);
+      const { stdout } = await stage.tally(['journal', 'list', '--operation', 'credits.grant', '-o', 'json']);
+      expect(JSON.parse(stdout).data.at(-1)).not.toHaveProperty('override');
+    });
+
     test('holds for a request sent by method and path too', async () => {
       policy('grants:\n  per-grant: 1.00\n');
       const input = JSON.stringify({ amountCents: 500, expiresAt: '2027-01-01T00:00:00Z' });

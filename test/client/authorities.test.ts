@@ -110,6 +110,12 @@ test('a program that uses the library checks certificates, whatever its environm
   expect(service.engine.calls).toEqual([]);
 });
 
+test('a certificate that is refused is not asked for again: it is the same a moment later', async () => {
+  const client = startClient(service.url);
+  await expect(client.call('customers.list')).rejects.toThrow('its certificate is refused');
+  expect(client.retries).toEqual([]);
+});
+
 test('TLS 1.1 is not spoken, whatever Node was told', async () => {
   const old = await startOldService();
   await expect(startClient(old.url, { ca: old.cert }).call('customers.list')).rejects.toThrow('TLS 1.2 or later');

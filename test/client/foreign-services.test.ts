@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 
+import { UnsentError } from '../../src/errors.ts';
 import { fullKey } from '../server/harness.ts';
-import { envelope, json, okAnswer, startClient, startFakeService, unusedUrl } from './harness.ts';
+import { envelope, json, okAnswer, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
 
 describe('services of other makers', () => {
   test.each(['two words', 'x'.repeat(101), 'caf\u00e9'])(
@@ -144,5 +145,12 @@ describe('services of other makers', () => {
     await expect(client.call('customers.resume', { params: { customerId: 'x' } })).rejects.toMatchObject({
       kind: 'network',
     });
+  });
+
+  test('a question that breaks off leaves it certain that the write behind it never left', async () => {
+    const service = await startFakeService(reset);
+    const resuming = startClient(service.url).call('customers.resume', { params: { customerId: 'x' } });
+    await expect(resuming).rejects.toBeInstanceOf(UnsentError);
+    expect(new Set(service.requests)).toEqual(new Set(['GET /healthz']));
   });
 });
