@@ -101,6 +101,7 @@ describe('redirects', () => {
       'http://evil.example/',
       '//evil.example',
       'nonsense:',
+      'http://[',
       '',
     ]) {
       const service = await startFakeService({ status, headers: { location } });

@@ -338,13 +338,13 @@ describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) =
     const path = file('customers.csv', [
       'name,externalCustomerId,contact',
       'A,,name=Ada',
-      'B,b,"name=Ada,email=a@b.example,roles=primary"',
-      'C,b,"name=Ada,email=a@b.example,roles=primary"',
+      ...['b', 'b', ''].map((id) => `B,${id},"name=Ada,email=a@b.example,roles=primary"`),
     ]);
     const { exitCode, stderr } = await stage.tally(['customers', 'create', '--from', path, '--yes']);
     expect(exitCode).toBe(8);
     expect(stderr).toContain('line 2: contacts[0].email: is required');
     expect(stderr).toContain('line 4: externalCustomerId: the same as in line 3');
+    expect(stderr).toContain('line 5: externalCustomerId: is required, so that no customer is created twice');
   });
 
   test('assign-csm sends 100 rows at a time, and says whom it did not find', async () => {
