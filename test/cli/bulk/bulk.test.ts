@@ -341,10 +341,10 @@ describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) =
       ...['b', 'b', ''].map((id) => `B,${id},"name=Ada,email=a@b.example,roles=primary"`),
     ]);
     const { exitCode, stderr } = await stage.tally(['customers', 'create', '--from', path, '--yes']);
-    expect(exitCode).toBe(8);
-    expect(stderr).toContain('line 2: contacts[0].email: is required');
-    expect(stderr).toContain('line 4: externalCustomerId: the same as in line 3');
-    expect(stderr).toContain('line 5: externalCustomerId: is required, so that no customer is created twice');
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining('line 2: contacts[0].email: is required')]);
+    expect(stderr).toMatch(
+      /^line 4: externalCustomerId: the same as in line 3\nline 5: externalCustomerId: is required,/m,
+    );
   });
 
   test('assign-csm sends 100 rows at a time, and says whom it did not find', async () => {

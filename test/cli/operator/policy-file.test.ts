@@ -18,6 +18,8 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     ["grants:\n  ticket: '('\n", 'grants.ticket is no pattern'],
     ['grants:\n  free-credits-per-grant: -1\n', 'grants.free-credits-per-grant must be a number of credits'],
     ['environments: production\n', 'environments must be a list'],
+    ['environments: [sandbox, prod]\n', 'environments must be a list of'],
+    ["grants:\n  ticket: ''\n", 'grants.ticket must be a pattern'],
     ['rules: 1\n', 'rules is no rule'],
     ['- a\n', 'the file must be names with values'],
     ['a: [\n', 'is no YAML'],
