@@ -39,7 +39,6 @@ export function placeOf(target: Target): Place {
 
 function databaseName(url: string): string {
   if (url === inMemory) return url;
-  if (!url.includes('://')) return resolve(url);
   const match = /^([a-z]+:\/\/)(?:[^@/]*@)?(.*)$/.exec(withoutPassword(url));
   return match === null ? resolve(url) : `${match[1]}${match[2]}`;
 }
