@@ -152,6 +152,18 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       expect((await grant('--amount-cents', '1', '--reason', 'x', '--external-id', 'SUP-2')).exitCode).toBe(0);
     });
 
+    test('takes no external id that this program made for a ticket, whatever it looks like', async () => {
+      policy("grants:\n  ticket: '[0-9a-z]+'\n");
+      const row = join(stage.directory, 'row.csv');
+      writeFileSync(row, `contractId,amountCents,expiresAt\n${contract},1,2027-01-01T00:00:00Z\n`);
+      for (const how of [['--dry-run'], []]) {
+        expect(await grant('--amount-cents', '1', ...how)).toMatchObject({ exitCode: 11, stdout: '' });
+        const rows = await stage.tally(['credits', 'grant', '--from', row, '--yes', ...how]);
+        expect([rows.exitCode, rows.stderr]).toEqual([11, expect.stringContaining('line 2: ticket: ')]);
+      }
+      expect((await grant('--amount-cents', '1', '--external-id', 'sup1')).exitCode).toBe(0);
+    });
+
     test('caps free credits', async () => {
       policy('grants:\n  free-credits-per-grant: 10.5\n');
       const free = (credits: string) => grant('--credit-amount', credits, '--credit-rate-cents', '0', '--quiet');

@@ -25,9 +25,8 @@ import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
+  /** An external id that is made is made of its cells. */
   readonly grant: GrantRequest;
-  /** Whether its external id is made of its cells. */
-  readonly hasMadeId: boolean;
 }
 
 export const grants: BulkKind = {
@@ -89,7 +88,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       else doubts.push({ line, message: `equal to line ${equal}, and a grant of its own` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
       const hasMadeId = grant.externalId === undefined;
-      read.push({ line, input: sent, grant: { ...grant, externalId }, hasMadeId });
+      read.push({ line, input: sent, grant: { ...grant, externalId, hasMadeId } });
     } catch (error) {
       if (!(error instanceof BillingError)) throw error;
       problems.push({ line, message: error.message });
@@ -135,7 +134,7 @@ async function refusals(
   return found;
 }
 
-function unitOf({ line, input, hasMadeId }: GrantRow, billing: Billing): Unit {
+function unitOf({ line, input, grant: { hasMadeId } }: GrantRow, billing: Billing): Unit {
   return {
     lines: [line],
     async send(): Promise<readonly RowOutcome[]> {
@@ -143,8 +142,8 @@ function unitOf({ line, input, hasMadeId }: GrantRow, billing: Billing): Unit {
       const id = wireText(valueAt(answer.body, 'data.id'));
       const differing = differingMembers(input, answer);
       if (differing.length > 0) {
-        const earlier = hasMadeId ? 'this row was granted before' : 'an entry with this externalId exists';
-        const next = hasMadeId ? '; --source NAME grants all rows of the file once more' : '';
+        const earlier = hasMadeId === true ? 'this row was granted before' : 'an entry with this externalId exists';
+        const next = hasMadeId === true ? '; --source NAME grants all rows of the file once more' : '';
         const error = `${earlier} and differs in ${differing.join(', ')}${next}`;
         return [{ line, status: 'failed', id, error }];
       }

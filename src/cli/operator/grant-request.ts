@@ -12,6 +12,8 @@ export interface GrantRequest {
   readonly expiresAt: string;
   readonly description: string | undefined;
   readonly externalId: string | undefined;
+  /** Whether this program made its external id, which then says nothing that a person has said. */
+  readonly hasMadeId?: boolean;
 }
 
 /** Throws what the service would say of the request. */

@@ -70,12 +70,13 @@ export function beginGrant(
     context.tell(say`this finishes the grant begun at ${same.at}, whose outcome was not known`);
   } else refuseAlike(request, unfinished);
   const externalId = request.externalId ?? same?.externalId ?? context.newId();
-  const broken = judged({ ...request, externalId }, { history, contractIds, context });
+  const hasMadeId = request.externalId === undefined;
+  const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context });
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
   return {
     ...facts,
     externalId,
-    ...(request.externalId === undefined ? { isGeneratedId: true } : {}),
+    ...(hasMadeId ? { isGeneratedId: true } : {}),
     ...(request.amountCents === 0n ? {} : { amountCents: String(request.amountCents) }),
     ...(request.creditMicros === 0n ? {} : { creditAmount: creditsText(request.creditMicros) }),
     ...(overrideReason === undefined || broken.length === 0

@@ -177,13 +177,14 @@ export function refusedByPolicy({ path }: Policy, what: string): BillingError {
   });
 }
 
-function wordingViolations(policy: Policy, { description, externalId }: GrantRequest): Violation[] {
+function wordingViolations(policy: Policy, { description, externalId, hasMadeId }: GrantRequest): Violation[] {
   const found: Violation[] = [];
   if (policy.isReasonRequired && (description === undefined || description.trim() === '')) {
     found.push({ rule: 'reason', message: 'a grant needs a --reason' });
   }
   const { ticket } = policy;
-  if (ticket !== undefined && ![description, externalId].some((text) => text !== undefined && ticket.test(text))) {
+  const said = [description, hasMadeId === true ? undefined : externalId];
+  if (ticket !== undefined && !said.some((text) => text !== undefined && ticket.test(text))) {
     found.push({ rule: 'ticket', message: `reason or external id must name a ticket, ${ticket.source}` });
   }
   return found;
