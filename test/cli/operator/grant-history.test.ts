@@ -89,12 +89,17 @@ describe('what was granted', () => {
   });
 });
 
-describe('caps of a day and of a month, for a grant that is sent again while its outcome is not known', () => {
-  const broken = (first: Partial<JournalFacts>, amountCents: bigint, capCents: bigint) => {
+describe('caps of a day and of a month, for a grant that is sent again', () => {
+  const broken = (
+    first: Partial<JournalFacts>,
+    amountCents: bigint,
+    capCents: bigint,
+    state: CallState = 'unknown',
+  ) => {
     const history = historyOf(
       line('begun', { externalId: 'other', amountCents: '300' }),
       line('begun', first),
-      line('unknown', first),
+      line(state, first),
     );
     const policy = {
       path: 'policy.yaml',
@@ -110,6 +115,10 @@ describe('caps of a day and of a month, for a grant that is sent again while its
   const both = ['per-customer-and-month', 'per-operator-and-day'];
 
   const yesterday = { at: '2026-03-09T12:00:00.000Z' };
+
+  test('one that was made changes nothing, whatever it asks for now', () => {
+    expect(broken({}, 700n, 0n, 'done')).toEqual([]);
+  });
 
   test('it counts once, and when it was begun, for as much or for less', () => {
     expect(broken({}, 500n, 0n)).toEqual([]);
