@@ -110,6 +110,13 @@ describe('the command line', () => {
     expect([german.code, german.stderr]).toEqual([8, expect.stringContaining("--delimiter ';'")]);
   });
 
+  test('a grant of nothing goes with --allow-zero', async () => {
+    const shell = createShell({ reply: () => ({ body: { data: { id: 'k', customerId: 'c', name: 'C' } } as never }) });
+    const input = 'contractId,amountCents,expiresAt\nk,0,2099-01-01T00:00:00Z\n';
+    expect((await shell.run('credits grant --from - --dry-run', { input })).code).toBe(8);
+    expect((await shell.run('credits grant --from - --dry-run --allow-zero', { input })).code).toBe(0);
+  });
+
   test('rows are counted by the lines of the file, however these end', async () => {
     const input = 'name,externalCustomerId\r\n"two\r\nlines",a\n\r\nthree,b\n';
     const { stderr } = await createShell().run('customers create --from - --contact name=Ada', { input });
@@ -272,6 +279,33 @@ describe('a service that fails', () => {
       stdout: '40\t40\t0\t0\t0\t0\n',
     });
     expect(calls).toBe(120);
+  });
+
+  test('with 429 is not waited for without an end', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        throw new BillingError('rateLimited', 'slower', { retryAfterSeconds: 0 });
+      },
+    });
+    const row = rows.slice(0, 2).join('\n');
+    expect(await shell.run(line, { input: row })).toMatchObject({ code: 10, stdout: '1\t0\t0\t0\t1\t0\n' });
+    expect(calls).toBe(101);
+  });
+
+  test('is told from a mistake of ours, which ends the job: what came of its row is not known', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        throw new TypeError('x is not a function');
+      },
+    });
+    const ended = await shell.run(line, { input });
+    expect(ended).toMatchObject({ code: 1, stdout: '40\t0\t0\t0\t1\t39\n' });
+    expect(ended.stderr).toContain('unexpected: TypeError: x is not a function');
+    expect(calls).toBe(1);
   });
 
   test('with 429 is asked for half as much at a time by each, down to one row', async () => {
