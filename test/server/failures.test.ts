@@ -163,6 +163,7 @@ describe('bodies', () => {
     ['deeper than 32 levels', '['.repeat(33) + ']'.repeat(33), 400],
     ['200,000 levels deep', '['.repeat(200_000), 400],
     ['10,001 names', `{${Array.from({ length: 10_001 }, (_each, index) => `"k${index}":0`).join(',')}}`, 400],
+    ['10,001 names of as many objects', `[${Array.from({ length: 10_001 }, () => '{"k":0}').join(',')}]`, 400],
     ['__proto__', '{"__proto__":{"isAdmin":true}}', 422],
     ['constructor', '{"constructor":{"prototype":{}}}', 422],
     ['an unknown field', '{"ammountCents":1}', 422],
