@@ -7,7 +7,7 @@ import type { ErrorKind } from '../../src/errors.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, OperationName } from '../../src/operations/index.ts';
 import { createSampleEngine, keyFor, startService } from '../server/harness.ts';
-import { json, leastAnswer, startClient, startFakeService } from './harness.ts';
+import { json, leastAnswer, okList, startClient, startFakeService } from './harness.ts';
 
 const routed = allOperations.filter(({ route }) => route !== undefined);
 
@@ -62,6 +62,14 @@ describe('through a service of ours', () => {
     const service = await startService();
     await startClient(service.url).call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'v7' });
     expect(service.engine.calls[0]?.input.ifMatch).toBe('v7');
+  });
+
+  test('a version goes neither where none was given, nor with what has none', async () => {
+    const service = await startFakeService({ headers: json, body: '{"data":{"budgets":[]}}' }, okList);
+    const client = startClient(service.url);
+    await client.call('budgets.list', { params: { contractId: 'x' } });
+    await client.call('customers.list', { ifMatch: 'v7' });
+    expect(service.headers.map((headers) => headers['if-match'])).toEqual([undefined, undefined]);
   });
 
   test.each(['"v7"', 'W/"v7"'])('a version is read as %s, which a proxy that packs makes of it', async (etag) => {
