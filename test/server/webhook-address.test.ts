@@ -88,7 +88,16 @@ const privateAddresses = `
   64:ff9b::1 ::ffff:10.0.0.1 ::ffff:0:10.0.0.1 2002:7f00:1:: 2001::1 2001:20::1 3fff::1 5f00::1 localhost 1.2.3
   192.0.2.1 192.88.99.1 198.51.100.1 203.0.113.1 64:ff9b:1::1 100::1 2001:db8::1 fec0::1`;
 
-test.each(privateAddresses.trim().split(/\s+/))('%s is private', (address) => {
+/** The last address of each range that does not end with one of those above. */
+const lastPrivateAddresses = `
+  0.255.255.255 100.127.255.255 127.255.255.255 169.254.255.255 192.0.0.255 192.0.2.255 192.88.99.255 192.168.255.255
+  198.51.100.255 203.0.113.255 239.255.255.255 ::255.255.255.255 ::ffff:0:255.255.255.255 64:ff9b::255.255.255.255
+  64:ff9b:1:ffff:ffff:ffff:ffff:ffff 100::ffff:ffff:ffff:ffff 2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff
+  2001:db8:ffff:ffff:ffff:ffff:ffff:ffff 2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff 3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff
+  5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+  feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff`;
+
+test.each(`${privateAddresses} ${lastPrivateAddresses}`.trim().split(/\s+/))('%s is private', (address) => {
   expect(isPrivateAddress(address)).toBe(true);
 });
 
