@@ -339,7 +339,14 @@ describe('a service that fails', () => {
         return { body: { data: { id: 'c' } } as never };
       },
     });
-    expect(await shell.run(line, { input })).toMatchObject({ code: 10, stdout: '40\t20\t0\t0\t20\t0\n' });
+    const ended = await shell.run(line, { input });
+    expect(ended).toMatchObject({ code: 10, stdout: '40\t20\t0\t0\t20\t0\n' });
+    expect(ended.stderr).toContain('hint: repeat the command to go on: no row is done twice\n');
+  });
+
+  test('with a refusal says that the rows have to be corrected', async () => {
+    const { stderr } = await failing('invalidInput').run(line, { input });
+    expect(stderr).toContain('hint: correct these rows and repeat the command: no row is done twice\n');
   });
 
   test('and is waited for is not asked again and again once the job was interrupted', async () => {
