@@ -55,9 +55,12 @@ describe('what is missing', () => {
     expect(stderr).toContain('credits adjust needs a database, and https://billing.example.com is a remote service');
   });
 
-  test('is not made up at the end of input', async () => {
+  test.each([
+    ['at the end of input', 'customers create', ['Acme']],
+    ['of an empty line', 'budgets remove k1', ['']],
+  ])('is not made up %s', async (_when, line, answers) => {
     const shell = createShell();
-    const { code, stderr } = await shell.run('customers create', { ...terminal, answers: ['Acme'] });
+    const { code, stderr } = await shell.run(line, { ...terminal, answers });
     expect([code, shell.calls]).toEqual([11, []]);
     expect(stderr).toContain('nothing was entered: nothing was done');
   });
