@@ -167,7 +167,7 @@ test('what is told while a bar is drawn takes the lines that it needs, and the b
     whenInterrupted: () => () => undefined,
     stop: () => undefined,
   });
-  const progress = await createProgress({ terminal, flags: {} } as unknown as Session, 4);
+  const progress = await createProgress({ terminal, flags: {}, dependencies: { env: {} } } as unknown as Session, 4);
   terminal.err(say`begun\n`);
   expect(written).toBe('begun\n');
   progress.update({ done: 1, rows: 1 });
