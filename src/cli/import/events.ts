@@ -118,7 +118,8 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
   const sendOf = async (isChosen: (index: number) => boolean) => await send(chosen(rows, isChosen), sending);
   const namesNone = error.kind === 'payloadTooLarge' || speaksOfPlaces(rows);
   const reasons = namesNone ? new Map<number, string>() : reasonsByIndex(error.message);
-  if (reasons.size > 0) {
+  // Of places that are not there none is ours: taken out, they would leave the same rows to be sent for ever.
+  if (reasons.size > 0 && [...reasons.keys()].every((index) => index < count)) {
     for (const [index, reason] of reasons) {
       const [line, event] = [rows.lines[index], rows.events[index]];
       if (line !== undefined) refused.push({ line, reason: naming(reason, event) });

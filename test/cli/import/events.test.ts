@@ -8,6 +8,7 @@ import { readBatches } from '../../../src/cli/import/batches.ts';
 import type { ReadingOptions } from '../../../src/cli/import/batches.ts';
 import { importEvents } from '../../../src/cli/import/events.ts';
 import type { SendingOptions } from '../../../src/cli/import/events.ts';
+import { InvalidInputError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import { createContract, createCustomer, createMeter, createPrice } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
@@ -260,6 +261,23 @@ function importRealFile() {
     expect(cost).toMatchObject({ totalAmount: 128.415585, currency: 'USD' });
   });
 }
+
+test('a refusal that names none of the events by its place has halves tried until the row stands alone', async () => {
+  let requests = 0;
+  const billing: Billing = {
+    call: async (name, input = {}) => {
+      requests += 1;
+      if (requests > 20) throw new Error('it is sent again and again');
+      const { events } = input.body as { readonly events: readonly { readonly externalCustomerId: string }[] };
+      if (events.every(({ externalCustomerId }) => externalCustomerId !== 'nobody'))
+        return await world.billing.call(name, input);
+      throw new InvalidInputError([{ path: `events[${events.length}].externalCustomerId`, message: 'is nobody' }]);
+    },
+  };
+  const report = await importText([...rows.slice(0, 3), '2026-02-01 00:00:05,nobody,9'].join('\n'), { billing });
+  expect(report).toMatchObject({ rows: 3, accepted: 2 });
+  expect(report.refused.map(({ line }) => line)).toEqual([4]);
+});
 
 test('of a batch that is mostly wrong every row is named, without sending all of it for each hundred', async () => {
   const sizes: number[] = [];
