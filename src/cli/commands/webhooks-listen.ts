@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
 
 import { BillingError } from '../../errors.ts';
+import { reviveExactJson } from '../../exact-json.ts';
 import { bytesOf } from '../../gathered-bytes.ts';
 import { limits } from '../../limits.ts';
 import { readTextFile } from '../files/files.ts';
@@ -102,7 +103,8 @@ async function answerTo(request: IncomingMessage, { webhook, forwardTo, session 
   const headers = signedHeaders(request.headers);
   let event: Readonly<Record<string, unknown>>;
   try {
-    event = webhook.verify(body, headers) as Readonly<Record<string, unknown>>;
+    webhook.verify(body, headers);
+    event = reviveExactJson(body.toString()) as Readonly<Record<string, unknown>>;
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'not verified';
     session.terminal.err(say`refused: ${reason}\n`);

@@ -66,6 +66,13 @@ describe('a receiver on this machine', () => {
     expect(JSON.parse(listening.written.stdout)).toEqual({ id: 'msg-1', ...JSON.parse(body) });
   });
 
+  test('prints the numbers of an event with the digits that they came with', async () => {
+    const listening = await listen(['-o', 'jsonl']);
+    const text = '{"type":"credit.balance_depleted","data":{"creditBalance":9007199254740993.000001}}';
+    await post(listening.url, signed(text), text);
+    expect(listening.written.stdout).toBe(`{"id":"msg-1",${text.slice(1)}\n`);
+  });
+
   test('lets no event act on the terminal', async () => {
     const listening = await listen();
     const text = JSON.stringify({ type: '\u001b[2J', timestamp: '\n' });
