@@ -23,7 +23,7 @@ import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, render, spreadsheetCell } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
 import { confirmWrite } from '../session/prompts.ts';
@@ -306,9 +306,13 @@ function tellReplaced(session: Session, replaced: number, isRehearsal: boolean):
   );
 }
 
-/** Lines and reasons, so that the rows can be mended and imported again. What is replaced was looked at before. */
+/**
+ * Lines and reasons, so that the rows can be mended and imported again. What is replaced was looked at before. A reason repeats
+ * names of the file, which somebody else may have written.
+ */
 function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): void {
-  const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const column = { header: 'REASON', path: 'reason' };
+  const cell = (text: string) => `"${String(spreadsheetCell(text, column)).replaceAll('"', '""')}"`;
   const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
   writeOutputFile(path, terminal.withoutSecrets(`${refusedHeader}\n${lines.join('')}`), { isForced: true });
 }

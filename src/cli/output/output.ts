@@ -223,7 +223,7 @@ async function csvText(columns: readonly Column[]): Promise<ListText> {
  * decimals that the wire has as text too: a negative amount begins with a minus sign as well. Characters that a terminal
  * acts on are made visible.
  */
-function spreadsheetCell(value: unknown, column: Column): string | number {
+export function spreadsheetCell(value: unknown, column: Column): string | number {
   if (typeof value === 'number') return value;
   const text = wireText(value);
   const isNumber = isExactNumber(value) || (isRightAligned(column) && isNumberText(text));
