@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/open.ts';
 import { updateOrganization } from '../../src/store/records/organizations.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { contractRow, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const clickhouse = await useClickhouse();
 const postgres = clickhouse === undefined ? undefined : await usePostgres();
@@ -156,6 +156,24 @@ describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
     expect(await faults()).toEqual([]);
     await clickhouse?.run(events, change);
     expect(await faults()).toContainEqual({ idempotencyKey: 'a', fault });
+    await close();
+  });
+
+  test('doctor names of events with foreign contracts none whose contract is its own customer’s', async () => {
+    const { store, server, close } = await openFilled();
+    await store.write(async (tx) => {
+      await tx
+        .insertInto('contracts')
+        .values(contractRow('org-a', 'other', 'only-in-a'))
+        .execute();
+      const events = ['customer', 'only-in-a'].flatMap((customerId) =>
+        ['contract', 'other'].map((contractId) => eventOf(`${customerId} ${contractId}`, { customerId, contractId })),
+      );
+      await store.events.append(tx, 'org-a', events, () => true);
+    });
+    await moveStaged(store, server);
+    const faults = await store.read((tx) => store.events.listFaults(tx, 'org-a'));
+    expect(faults.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['customer other', 'only-in-a contract']);
     await close();
   });
 

@@ -28,7 +28,8 @@ const unlikeTheirKeys = `SELECT idempotencyKey AS key FROM (
 
 const ownersOfContracts = `SELECT DISTINCT customerId, contractId FROM tallybookEvents WHERE ${kept} AND contractId IS NOT NULL`;
 const ofForeignContracts = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL WHERE ${kept}
-  AND has({customers:Array(String)}, customerId) AND contractId IN {contracts:Array(String)} ${inOrder}`;
+  AND contractId IN {contracts:Array(String)}
+  AND has(arrayZip({customers:Array(String)}, {contracts:Array(String)}), (customerId, assumeNotNull(contractId))) ${inOrder}`;
 
 const withoutJson = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL
   WHERE ${kept} AND NOT isValidJSON(propertiesJson) ${inOrder}`;
