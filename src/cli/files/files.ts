@@ -66,10 +66,13 @@ function unreadable(path: string, cause: unknown, bytes?: Uint8Array): BillingEr
 }
 
 const notUtf8 = 'it is not UTF-8 text';
+/** Of files of more than 2 GiB, and of texts of more characters than there can be. */
+const tooLarge: ReadonlySet<string> = new Set(['ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG']);
 
 function reason(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'there is no such file';
   if (error.code === 'EISDIR') return 'it is a directory';
   if (error.code === 'EACCES') return 'permission denied';
+  if (tooLarge.has(error.code ?? '')) return 'it is too large to be read as a whole';
   return error.code === undefined || error.code.startsWith('ERR_') ? notUtf8 : error.code;
 }

@@ -1,6 +1,6 @@
 /** Work from a file that goes wrong: the command line, the result file, a service that fails. */
 
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -32,6 +32,16 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await shell.run(line, { input: 'contractId,nonsense,contract-id\nk,1,k\n' });
     expect([code, stdout, shell.calls]).toEqual([2, '', []]);
     expect(stderr).toContain(words);
+  });
+
+  test('on a file that is too large to be held says so, whatever its text is', async () => {
+    const shell = createShell();
+    const path = join(shell.home, 'large.csv');
+    writeFileSync(path, '');
+    truncateSync(path, 2 ** 31 + 1);
+    const { code, stderr } = await shell.run(['credits', 'grant', '--from', path]);
+    rmSync(path);
+    expect([code, stderr]).toEqual([2, `tally: cannot read ${path}: it is too large to be read as a whole\n`]);
   });
 
   test('on production takes more than a yes', async () => {
