@@ -1,6 +1,6 @@
 /** `tally demo`: the main job on a database of its own, each command shown before its output. */
 
-import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -65,6 +65,7 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   } catch (error) {
     // It was empty, and is again: the command can be repeated.
     for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true });
+    if (flags.into === undefined) rmdirSync(directory);
     throw error;
   }
 }

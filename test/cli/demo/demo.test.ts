@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { generateEvents } from '../../../src/cli/demo/generated-events.ts';
 import { createStage } from '../../support/stage.ts';
@@ -15,7 +15,7 @@ async function demo(
   try {
     const { stdout, stderr, exitCode } = await stage.tally(['demo', ...words]);
     const database = /database of this demo is (\S+);/.exec(stdout)?.[1];
-    if (database !== undefined) rmSync(dirname(database), { recursive: true });
+    if (database !== undefined) rmSync(dirname(database), { recursive: true, force: true });
     return { text: stdout, stderr, exitCode };
   } finally {
     await stage.close();
@@ -49,6 +49,17 @@ describe('the demo on generated events', () => {
   test('refuses a file that is not there', async () => {
     expect(await demo('--events', 'nowhere.csv')).toMatchObject({ exitCode: 2, text: '' });
     expect((await demo('--events', tmpdir())).stderr).toContain('it is a directory');
+  });
+
+  test('leaves no directory of its own where it breaks off', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tally-demo-'));
+    vi.stubEnv('TMPDIR', directory);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const stage = await createStage('embedded');
+    const before = readdirSync(directory);
+    expect((await stage.tally(['demo', '--events', 'nowhere.csv'])).exitCode).toBe(2);
+    expect(readdirSync(directory)).toEqual(before);
+    await stage.close();
   });
 
   test('says of a file without its columns which ones it takes', async () => {
