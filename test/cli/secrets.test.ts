@@ -77,6 +77,36 @@ describe('the key in use never stands in what is said about a failure', () => {
   });
 });
 
+test('a key that a service repeats in what it lists is in no file that is written of that', async () => {
+  const entry = {
+    id: 'e',
+    type: 'grant',
+    createdAt: '2026-03-01T00:00:00.000Z',
+    amountCents: 500,
+    creditAmount: 0,
+    description: `from ${canary}`,
+    expiresAt: null,
+    invoiceId: null,
+  };
+  const bodies: Readonly<Record<string, object>> = {
+    'products.list': { data: [{ id: 'p', name: canary }], hasMore: false },
+    'credits.ledger': { data: { totalCount: 1, entries: [entry] } },
+  };
+  const shell = createShell({
+    env,
+    reply: ({ name }) => {
+      if (name === 'contracts.get') throw new BillingError('notOffered', 'no');
+      return name in bodies ? { body: bodies[name] as never } : {};
+    },
+  });
+  for (const line of ['catalog export', 'credits statement c --format html', 'credits statement c --format csv']) {
+    const path = join(shell.home, line.replaceAll(/\W/g, '-'));
+    const { code, stderr } = await shell.run(`${line} --file ${path}`);
+    expect([line, code, stderr]).toEqual([line, 0, expect.stringContaining('wrote ')]);
+    expect([line, canariesIn(readFileSync(path, 'utf8'))]).toEqual([line, []]);
+  }
+});
+
 test('a key in the environment is not said before it is known what for, whatever its form', async () => {
   const shell = createShell({ env: { TALLY_API_KEY: 'open-sesame' } });
   const { code, stderr } = await shell.run('profile use open-sesame');

@@ -49,7 +49,7 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
   const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
   const text = output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : await writeCatalog(catalog);
   if (file === undefined) return terminal.out(text);
-  await writeNew(file, text, { isForced: force === true, isRehearsal: flags.dryRun === true });
+  await writeNew(file, terminal.withoutSecrets(text), { isForced: force === true, isRehearsal: flags.dryRun === true });
   tell(session, flags.dryRun === true ? say`dry run: ${file} was not written` : say`wrote ${file}`);
 }
 

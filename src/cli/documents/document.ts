@@ -53,7 +53,7 @@ export async function deliver(
       session,
     );
     if (flags.file === undefined) return terminal.out(text);
-    writeOutputFile(flags.file, text, {
+    writeOutputFile(flags.file, terminal.withoutSecrets(text), {
       isForced: flags.force === true,
       hint: 'name a file that does not exist yet, or give --force to replace it',
     });
