@@ -107,6 +107,19 @@ test('a key that a service repeats in what it lists is in no file that is writte
   }
 });
 
+test('a key from a file that ends in a line end is known without it', async () => {
+  const shell = createShell({
+    reply: () => {
+      throw new BillingError('network', `refused: ${forms[1]}`);
+    },
+  });
+  const file = join(shell.home, 'key.txt');
+  writeFileSync(file, `${canary}\n`);
+  const words = 'profile add box --environment sandbox --base-url https://billing.example.com --key-file';
+  const { code, stderr } = await shell.run(`${words} ${file}`);
+  expect([code, canariesIn(stderr)]).toEqual([9, []]);
+});
+
 test('a key in the environment is not said before it is known what for, whatever its form', async () => {
   const shell = createShell({ env: { TALLY_API_KEY: 'open-sesame' } });
   const { code, stderr } = await shell.run('profile use open-sesame');

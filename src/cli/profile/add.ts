@@ -140,7 +140,8 @@ async function remoteProfile(
     throw new BillingError('usage', `a ${environment} profile needs --base-url, or --database`);
   }
   await session.dependencies.checkAddress(flags.baseUrl);
-  const key = await readKey(flags, session);
+  // Not with the line end of its file: it is repeated without.
+  const key = (await readKey(flags, session)).trim();
   session.terminal.conceal(key);
   const { caFile } = session.flags;
   const authorities = caFile === undefined ? {} : { caFile: resolve(caFile) };
