@@ -51,14 +51,17 @@ export function ratesOf(
     const { least, most } = beginOfCard(rates, today, contract.createdAt);
     const overrides = rates.slice(0, least);
     if (other?.catalog.rateCards.some(({ meter }) => meter === code) !== true) {
-      const rest = rates.slice(least).filter((rate) => !has(overrides, rate));
+      const isOverridden = amongCombinations(overrides);
+      const rest = rates.slice(least).filter((rate) => !isOverridden(rate));
       const card = { rates: rest, fallbackUnitAmount: item.fallbackUnitAmount ?? undefined };
       return { meterId, card, overrides, note: undefined };
     }
     const open = rates.slice(least, most);
-    const kept = open.filter((rate) => !has(today.rates, rate));
+    const isOfToday = amongCombinations(today.rates);
+    const kept = open.filter((rate) => !isOfToday(rate));
     // A rate that the new card has alike is the same whosever it was. A mirror shows no card, and says so by itself.
-    const guessed = today.updatedAt === undefined ? [] : open.filter((rate) => !hasAlike(listed.rates, rate));
+    const alike = new Set(listed.rates.map(keyOf));
+    const guessed = today.updatedAt === undefined ? [] : open.filter((rate) => !alike.has(keyOf(rate)));
     return {
       meterId,
       card: listed,
@@ -101,12 +104,10 @@ function isOfThen(rates: readonly Rate[], { rates: listed, updatedAt }: Historic
   return saySame({ rates: rates.slice(Math.max(0, rates.length - listed.length)) }, { rates: listed });
 }
 
-function has(rates: readonly Rate[], { dimensions }: Rate): boolean {
-  return rates.some((rate) => saySame({ dimensions: rate.dimensions }, { dimensions }));
-}
-
-function hasAlike(rates: readonly Rate[], wanted: Rate): boolean {
-  return rates.some((rate) => saySame(rate, wanted));
+/** Whether one of these rates is of the same combination. */
+function amongCombinations(rates: readonly Rate[]): (rate: Rate) => boolean {
+  const known = new Set(rates.map(({ dimensions }) => keyOf({ dimensions })));
+  return ({ dimensions }) => known.has(keyOf({ dimensions }));
 }
 
 function noteOf(
@@ -114,6 +115,6 @@ function noteOf(
   code: string,
   { guessed, today }: { readonly guessed: readonly Rate[]; readonly today: HistoricCard },
 ): string {
-  const ofCard = guessed.filter((rate) => has(today.rates, rate)).length;
+  const ofCard = guessed.filter(amongCombinations(today.rates)).length;
   return `contract ${contractId}: the rate card of ${code} has changed since it was made, and its rates do not tell all that it agreed on: those that the card has today are taken for the card's (${ofCard}), and others for agreed on (${guessed.length - ofCard})`;
 }

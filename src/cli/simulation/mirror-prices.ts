@@ -83,14 +83,24 @@ function combinationsOf(lines: readonly PricedLine[]): Rate[] {
  */
 export function cardOf(billed: readonly BilledPrice[]): Rate[] {
   const plain = billed.filter(({ price }) => price.tiering === 'NONE');
-  const rates = plain.flatMap(ratesOf);
-  const isOfAll = ({ dimensions }: Rate) =>
-    plain.every((each) => !has(combinationsOf(each.lines), dimensions) || has(ratesOf(each), dimensions));
-  return [...new Map(rates.filter(isOfAll).map((rate) => [keyOf(rate.dimensions), rate])).values()];
+  const shownBy = countedBy(plain, ({ lines }) => combinationsOf(lines));
+  const ratedBy = countedBy(plain, ratesOf);
+  const isOfAll = (key: string) => ratedBy.get(key) === shownBy.get(key);
+  const rates = new Map(plain.flatMap(ratesOf).map((rate) => [keyOf(rate.dimensions), rate]));
+  return [...rates].flatMap(([key, rate]) => (isOfAll(key) ? [rate] : []));
 }
 
-function has(rates: readonly Rate[], dimensions: GroupValues): boolean {
-  return rates.some((rate) => keyOf(rate.dimensions) === keyOf(dimensions));
+/** How many of them have a rate of each combination. */
+function countedBy(
+  billed: readonly BilledPrice[],
+  of: (each: BilledPrice) => readonly Rate[],
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { dimensions } of billed.flatMap(of)) {
+    const key = keyOf(dimensions);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function keyOf(groups: GroupValues): string {
