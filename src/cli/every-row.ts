@@ -26,7 +26,7 @@ export async function everyRow<N extends ListName>(
 ): Promise<RowOf<N>[]> {
   const found: RowOf<N>[] = [];
   const read = async (paged: PageQuery) => (await billing.call(name, { query: paged })).body;
-  for await (const { rows } of pagesOf<RowOf<N>>(read, query)) found.push(...rows);
+  for await (const { rows } of pagesOf<RowOf<N>>(read, query)) for (const row of rows) found.push(row);
   return found;
 }
 

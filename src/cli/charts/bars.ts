@@ -34,9 +34,14 @@ const longestBar = 60;
 
 /** The bars as lines without line ends. Where room is short the bars go first, then the labels; values stay whole. */
 export function barLines(bars: readonly Bar[], style: ChartStyle): SafeText[] {
-  const valueWidth = Math.max(0, ...bars.map(({ value }) => textWidth(value)));
+  const widest = (textOf: (bar: Bar) => SafeText) =>
+    bars.reduce((most, bar) => Math.max(most, textWidth(textOf(bar))), 0);
+  const valueWidth = widest(({ value }) => value);
   const room = style.width - valueWidth - gap;
-  const { labelWidth, barWidth } = shares(Math.max(0, ...bars.map(({ label }) => textWidth(label))), room);
+  const { labelWidth, barWidth } = shares(
+    widest(({ label }) => label),
+    room,
+  );
   const paint = painter(style.hasColor);
   return bars.flatMap(({ label, value, ...bar }) => {
     if (room < 1) return [label, value].map((text) => fitted(text, style.width, cutMark(style)));

@@ -29,7 +29,7 @@ export function drawUsage(
   style: ChartStyle,
 ): SafeText {
   const amount = (value: ExactNumber) => amountWords(value, unit);
-  const most = Math.max(0, ...rows.map((row) => Number(wireText(row.totalAmount))));
+  const most = rows.reduce((highest, row) => Math.max(highest, Number(wireText(row.totalAmount))), 0);
   const bars = rows.map((row) => ({
     label: labelOf(row, by),
     value: amount(row.totalAmount),

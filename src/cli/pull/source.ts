@@ -127,7 +127,7 @@ async function ranked(
   pages: AsyncIterable<ListPage<MirroredBody>>,
 ): Promise<{ readonly body: MirroredBody; readonly rank: number }[]> {
   const found: MirroredBody[] = [];
-  for await (const { rows } of pages) found.push(...rows);
+  for await (const { rows } of pages) for (const row of rows) found.push(row);
   return found.map((body, index) => ({ body, rank: found.length - index }));
 }
 

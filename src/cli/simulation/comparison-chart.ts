@@ -11,9 +11,9 @@ import type { Bar, ChartStyle } from '../charts/bars.ts';
 
 /** Every bar is drawn to the largest amount. */
 export function drawComparison(customers: readonly ComparedCustomer[], style: ChartStyle): SafeText {
-  const largest = Math.max(
+  const largest = customers.reduce(
+    (most, { beforeCents, afterCents }) => Math.max(most, lengthOf(beforeCents), lengthOf(afterCents)),
     1,
-    ...customers.flatMap(({ beforeCents, afterCents }) => [beforeCents, afterCents].map(lengthOf)),
   );
   const bars = customers.flatMap((each): Bar[] => [
     {

@@ -72,7 +72,9 @@ export async function readHistory(
   const events: HistoricEvent[] = [];
   const billed: Invoice[] = [];
   for (const { id } of customers) {
-    billed.push(...(await oldestFirst(billing, 'invoices.list', { customerId: id, include: 'period' })));
+    for (const invoice of await oldestFirst(billing, 'invoices.list', { customerId: id, include: 'period' })) {
+      billed.push(invoice);
+    }
     // From the very first on: where events were dropped this is refused, and no rest of them taken for all.
     for (const event of await oldestFirst(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
       if (!event.isLate) events.push(event);

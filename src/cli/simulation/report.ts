@@ -30,7 +30,7 @@ export async function reportOf(
   const budgets = [];
   for (const { id: contractId } of contracts) {
     const mine = own(contractId);
-    ledger.push(...(await ledgerOf(billing, contractId)).map((entry) => ({ ...mine, ...entry })));
+    for (const entry of await ledgerOf(billing, contractId)) ledger.push({ ...mine, ...entry });
     balances.push({ ...mine, ...(await balanceOf(billing, contractId)) });
     const usage = (await billing.call('budgets.usage', { params: { contractId } })).body.data;
     budgets.push(

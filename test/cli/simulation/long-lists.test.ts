@@ -1,0 +1,59 @@
+/** Customers that are larger than others: no list is too long, and nothing is compared with everything beside it. */
+
+import { describe, expect, test } from 'vitest';
+
+import type { ComparedCustomer } from '../../../src/cli/simulation/comparison.ts';
+import { drawComparison } from '../../../src/cli/simulation/comparison-chart.ts';
+import { readHistory } from '../../../src/cli/simulation/history.ts';
+import { createNames } from '../../../src/cli/simulation/references.ts';
+import { reportOf } from '../../../src/cli/simulation/report.ts';
+import { readScenario } from '../../../src/cli/simulation/scenario.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+
+/** More than a function takes arguments. */
+const many = 130_000;
+
+/** A service of one customer with one contract, and so many invoices and entries. */
+const billing = {
+  call: (name: string) => Promise.resolve({ body: answers[name] ?? { data: [], hasMore: false } }),
+} as unknown as Billing;
+const numbered = (more: object) => Array.from({ length: many }, (_, index) => ({ id: String(index), ...more }));
+const answers: Readonly<Record<string, object>> = {
+  'customers.list': { data: [{ id: 'acme', name: 'Acme Inc', metadata: {} }], hasMore: false },
+  'invoices.list': { data: numbered({ contractId: 'none' }), hasMore: false },
+  'credits.ledger': { data: { entries: numbered({ type: 'usage', createdAt: '2026-03-01T00:00:00.000Z' }) } },
+  'credits.balance': { data: { balance: {} } },
+  'budgets.usage': { data: { budgets: [] } },
+};
+
+describe('more than a function takes arguments', () => {
+  test('of invoices of a customer are a history', async () => {
+    const { billed } = await readHistory(billing, { only: ['acme'], until: '2026-04-01T00:00:00.000Z' });
+    expect(billed).toHaveLength(many);
+  });
+
+  test('of entries of a contract are a report', async () => {
+    const withContract = {
+      call: (name: string) =>
+        name === 'contracts.list'
+          ? Promise.resolve({ body: { data: [{ id: 'c', customerId: 'acme' }], hasMore: false } })
+          : billing.call(name as 'invoices.list'),
+    } as unknown as Billing;
+    const scenario = readScenario('start: 2026-03-01\nuntil: 2026-03-02\n', 'scenario.yaml');
+    const played = { names: createNames(), steps: [], eventCount: 0 };
+    const { ledger } = await reportOf(scenario, { billing: withContract, played, outcomes: [] });
+    expect(ledger).toHaveLength(many);
+  });
+
+  test('of bars are a chart', () => {
+    const cents = { billedCents: 1, beforeCents: 1, afterCents: 2, differenceCents: 1, differencePercent: 100 };
+    const customers = Array.from({ length: many / 2 }, (): ComparedCustomer => ({
+      customer: 'acme',
+      customerId: 'acme',
+      name: 'Acme Inc',
+      ...cents,
+    }));
+    const chart = drawComparison(customers, { width: 80, hasUnicode: false, hasColor: false });
+    expect(chart.trimEnd().split('\n')).toHaveLength(many);
+  });
+});
