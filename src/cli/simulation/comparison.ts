@@ -52,8 +52,12 @@ export function compare(
     Date.parse(period.start) < untilEpochMs;
   const totalOf = (invoices: readonly Invoice[]) =>
     invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);
-  const replayedTotal = ({ invoices }: Replayed, id: string) =>
-    totalOf(invoices.filter(({ customerId }) => customerId === id).map(({ invoice }) => invoice));
+  const billed = Map.groupBy(history.billed, ({ customerId }) => customerId);
+  const replayedTotal = ({ invoices }: Replayed) => {
+    const owned = Map.groupBy(invoices, ({ customerId }) => customerId);
+    return (id: string) => totalOf((owned.get(id) ?? []).map(({ invoice }) => invoice));
+  };
+  const [totalBefore, totalAfter] = [replayedTotal(before), replayedTotal(after)];
 
   // What such a contract used would fall to another of its customer, and its own amounts are not known.
   const isComplete = ({ id }: { readonly id: string }) => !before.incomplete.has(id) && !after.incomplete.has(id);
@@ -63,9 +67,9 @@ export function compare(
     customer: label,
     customerId: id,
     name,
-    billed: totalOf(history.billed.filter(({ customerId }) => customerId === id)),
-    before: replayedTotal(before, id),
-    after: replayedTotal(after, id),
+    billed: totalOf(billed.get(id) ?? []),
+    before: totalBefore(id),
+    after: totalAfter(id),
   }));
   const sum = (part: 'billed' | 'before' | 'after') => sums.reduce((total, each) => total + each[part], 0n);
   const labels = new Map(history.customers.map(({ id, label }) => [id, label]));

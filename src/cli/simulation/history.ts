@@ -80,10 +80,11 @@ export async function readHistory(
       if (!event.isLate) events.push(event);
     }
   }
+  const billedOn = Map.groupBy(billed, ({ contractId }) => contractId);
   const contracts: HistoricContract[] = [];
   for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
     assert(terms !== undefined, `contract ${contract.id} came with its terms`);
-    const invoices = billed.filter(({ contractId }) => contractId === contract.id);
+    const invoices = billedOn.get(contract.id) ?? [];
     contracts.push({
       contract: { ...contract, terms },
       budgets: (await billing.call('budgets.list', { params: { contractId: contract.id } })).body.data.budgets,

@@ -2,10 +2,13 @@
 
 import { describe, expect, test } from 'vitest';
 
+import { compare } from '../../../src/cli/simulation/comparison.ts';
 import type { ComparedCustomer } from '../../../src/cli/simulation/comparison.ts';
 import { drawComparison } from '../../../src/cli/simulation/comparison-chart.ts';
 import { readHistory } from '../../../src/cli/simulation/history.ts';
+import type { History } from '../../../src/cli/simulation/history.ts';
 import { createNames } from '../../../src/cli/simulation/references.ts';
+import type { Replayed } from '../../../src/cli/simulation/replay.ts';
 import { reportOf } from '../../../src/cli/simulation/report.ts';
 import { readScenario } from '../../../src/cli/simulation/scenario.ts';
 import type { Billing } from '../../../src/operations/index.ts';
@@ -25,6 +28,37 @@ const answers: Readonly<Record<string, object>> = {
   'credits.balance': { data: { balance: {} } },
   'budgets.usage': { data: { budgets: [] } },
 };
+
+test('invoices of many customers are compared by looking at each some times', () => {
+  let looks = 0;
+  const ids = Array.from({ length: 200 }, (_, index) => String(index));
+  const invoices = ids.map((id) => ({
+    get customerId() {
+      looks += 1;
+      return id;
+    },
+    status: 'Paid',
+    totalCents: 100,
+    period: { start: '2026-03-01', end: '2026-04-01' },
+  })) as unknown as History['billed'];
+  const history = {
+    customers: ids.map((id) => ({ id, label: id, name: id })),
+    billed: invoices,
+    events: [],
+  } as unknown as History;
+  const replayed: Replayed = {
+    invoices: invoices.map((invoice, index) => ({ customerId: ids[index] ?? '', invoice })),
+    notes: [],
+    incomplete: new Set(),
+  };
+  const { total } = compare(
+    history,
+    { before: replayed, after: replayed },
+    { from: undefined, until: '2026-04-01T00:00:00.000Z', isMirror: false },
+  );
+  expect(total).toMatchObject({ billedCents: 20_000, beforeCents: 20_000, afterCents: 20_000 });
+  expect(looks).toBeLessThan(10 * ids.length);
+});
 
 describe('more than a function takes arguments', () => {
   test('of invoices of a customer are a history', async () => {
