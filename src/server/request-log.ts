@@ -11,6 +11,7 @@ export interface RequestLog {
   /** Pattern of the route; absent where there is none. */
   readonly route: string | undefined;
   readonly status: number;
+  /** To the microsecond. */
   readonly milliseconds: number;
   readonly organizationId: string | undefined;
   /** The caller had hung up before all of the answer was on its way; what it asked for may have been done. */
@@ -66,7 +67,7 @@ export function requestLogOf(request: FastifyRequest, reply: FastifyReply): Requ
     method: request.method,
     route: request.routeOptions.url,
     status: reply.statusCode,
-    milliseconds: reply.elapsedTime,
+    milliseconds: Math.round(reply.elapsedTime * 1000) / 1000,
     organizationId: request.caller?.organizationId,
   };
 }

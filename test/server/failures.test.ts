@@ -64,6 +64,7 @@ describe('failures of the engine', () => {
     const service = await failing(new NotFoundError('no'));
     await service.send('/v1/customers');
     expect(service.log[0]).not.toHaveProperty('error');
+    expect(String(service.log[0]?.milliseconds)).toMatch(/^\d+(?:\.\d{1,3})?$/);
   });
 
   test.each([

@@ -13,7 +13,7 @@ import * as credits from './credit-rules.ts';
 import * as invoice from './invoice-rules.ts';
 import * as organization from './organization-rules.ts';
 
-const restore = 'restore a backup from before the change, and find out who wrote to the file beside tallybook';
+const restore = 'restore a backup from before the change, and find out who wrote to the database beside tallybook';
 const report = 'keep a backup, and report this with the output of: tally doctor -o json';
 
 /** Of the file itself. */
