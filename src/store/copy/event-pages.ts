@@ -3,6 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
+import { scannedBytes } from '../backends/scan-pages.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
 import { listStagedEvents, readEventHead } from '../records/staged-events.ts';
@@ -14,7 +15,10 @@ export interface PlacedVersions {
   readonly versions: readonly StoredEvent[];
 }
 
-/** The next events behind a place; empty where there are no more. */
+/**
+ * The next events behind a place; empty where there are no more. Fewer than `limit` where they are large: an event may have half
+ * a megabyte of properties, and thousands of those are more than a text, or the memory, holds.
+ */
 export type ReadEventPage = (
   tx: Transaction,
   orgId: string,
@@ -25,20 +29,39 @@ const columns = (event: string): string =>
   `${event}."id", ${event}."idempotencyKey", ${event}."timestampEpochMs", ${event}."propertiesJson",
    ${event}."receivedAtEpochMs", ${event}."isLate", ${event}."version"`;
 
+const size = (event: string): string => `octet_length(${event}."propertiesJson") AS "bytes"`;
+
+/** How many of the first of these rows are taken together. */
+function fitting(sizes: readonly Readonly<Record<string, unknown>>[]): number {
+  let bytes = 0;
+  const end = sizes.findIndex((row) => {
+    const isFull = bytes >= scannedBytes;
+    bytes += Number(row['bytes']);
+    return isFull;
+  });
+  return end === -1 ? sizes.length : end;
+}
+
 /** Of a file: names and owners of events are numbers there. */
 export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit }) => {
   const selected = (
     place: string,
   ) => `SELECT ${place} AS "place", ${columns('"event"')}, "customer"."id" AS "customerId",
     "contract"."id" AS "contractId", "name"."name" AS "eventName"`;
+  const behind = '"customer"."orgId" = ? AND "event"."seq" > ? ORDER BY "event"."seq" LIMIT ?';
+  const sizes = await rowsOfText(
+    tx,
+    `SELECT ${size('"event"')} FROM "events" AS "event"
+     JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq" WHERE ${behind}`,
+    [orgId, after, limit],
+  );
   const joined = `JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
     JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
     LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
   const effective = await rowsOfText(
     tx,
-    `${selected('"event"."seq"')} FROM "events" AS "event" ${joined}
-     WHERE "customer"."orgId" = ? AND "event"."seq" > ? ORDER BY "event"."seq" LIMIT ?`,
-    [orgId, after, limit],
+    `${selected('"event"."seq"')} FROM "events" AS "event" ${joined} WHERE ${behind}`,
+    [orgId, after, fitting(sizes)],
   );
   const superseded = await rowsOfText(
     tx,
@@ -52,12 +75,13 @@ export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit })
 /** Of a server that has the events in its own tables. */
 export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit }) => {
   const all = `"customerId", "contractId", "eventName"`;
-  const effective = await rowsOfText(
-    tx,
-    `SELECT "seq" AS "place", ${columns('"events"')}, ${all} FROM "events"
-     WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3`,
-    [orgId, after, limit],
-  );
+  const behind = 'FROM "events" WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3';
+  const sizes = await rowsOfText(tx, `SELECT ${size('"events"')} ${behind}`, [orgId, after, limit]);
+  const effective = await rowsOfText(tx, `SELECT "seq" AS "place", ${columns('"events"')}, ${all} ${behind}`, [
+    orgId,
+    after,
+    fitting(sizes),
+  ]);
   const superseded = await rowsOfText(
     tx,
     `SELECT ${columns('"eventVersions"')}, ${all} FROM "eventVersions"
@@ -83,14 +107,22 @@ export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
 
     async function readBetween(from: number, upTo: number): Promise<PlacedVersions[]> {
       const moved = await question(
-        `SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
-         AND place > {from:UInt64} AND place <= {upTo:UInt64}`,
+        `SELECT * FROM (
+           SELECT *, max(place) OVER () AS furthest,
+             sum(length(propertiesJson)) OVER (ORDER BY place RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+           FROM (
+             SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
+             AND place > {from:UInt64} AND place <= {upTo:UInt64}
+           )
+         ) WHERE before < ${scannedBytes}`,
         { orgId, movedBatch, from, upTo },
       );
+      const last = moved.reduce((most, row) => Math.max(most, Number(row['place'])), from);
+      const end = last < Number(moved[0]?.['furthest'] ?? last) ? last : upTo;
       return grouped([
         ...moved.map((row) => ({ place: Number(row['place']), event: storedEvent(row) })),
         ...staged
-          .filter(({ place }) => place > from && place <= upTo)
+          .filter(({ place }) => place > from && place <= end)
           .map((event) => ({ place: event.place, event: withoutPlace(event) })),
       ]);
     }

@@ -1,0 +1,60 @@
+/** Pages of events as a copy reads them, from wherever the events are. */
+
+import { describe, expect, test } from 'vitest';
+
+import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
+import { readPageOf, readPageOfFile, readPageOfServer } from '../../src/store/copy/event-pages.ts';
+import { moveStaged } from '../../src/store/events-elsewhere.ts';
+import { isPostgresUrl, openStore } from '../../src/store/open.ts';
+import { useClickhouse } from '../support/clickhouse.ts';
+import { usePostgres } from '../support/postgres.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
+
+const postgres = await usePostgres();
+const clickhouse = await useClickhouse();
+
+const homes = [
+  ['a file', true, () => Promise.resolve({ database: ':memory:', events: undefined })],
+  ['a server', postgres !== undefined, async () => ({ database: (await postgres?.create()) ?? '', events: undefined })],
+  [
+    'a database of events',
+    clickhouse !== undefined,
+    async () => ({ database: ':memory:', events: (await clickhouse?.create()) ?? '' }),
+  ],
+] as const;
+
+describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s', (_name, _isThere, make) => {
+  test('is of fewer where they are large, and of each with all its versions', async () => {
+    const { database, events } = await make();
+    const store = await openStore(database, { events });
+    const server = events === undefined ? undefined : connectClickhouse(events);
+    await store.write(insertTwoOrganizations);
+    const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`);
+    const large = (version: number) => JSON.stringify({ text: `${version}`.repeat(500_000) });
+    for (const version of [1, 2]) {
+      for (const key of version === 1 ? keys : keys.slice(0, 1)) {
+        const event = eventOf(key, { propertiesJson: large(version) });
+        await store.write((tx) => store.events.append(tx, 'org-a', [event], () => true));
+      }
+    }
+    if (server !== undefined) await moveStaged(store, server);
+    const readPage =
+      server !== undefined ? readPageOf(server) : isPostgresUrl(database) ? readPageOfServer : readPageOfFile;
+    const found: (readonly [string | undefined, number])[] = [];
+    const pages = await store.read(async (tx) => {
+      const sizes: number[] = [];
+      for (let after = 0; ;) {
+        const page = await readPage(tx, 'org-a', { after, limit: 5_000 });
+        const last = page.at(-1);
+        if (last === undefined) return sizes;
+        found.push(...page.map(({ versions }) => [versions[0]?.idempotencyKey, versions.length] as const));
+        sizes.push(page.length);
+        after = last.place;
+      }
+    });
+    expect(found).toEqual(keys.map((key, index) => [key, index === 0 ? 2 : 1]));
+    expect(Math.max(...pages)).toBeLessThan(36);
+    await store.close();
+    await server?.close();
+  });
+});
