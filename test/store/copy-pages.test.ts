@@ -3,12 +3,13 @@
 import { describe, expect, test } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
+import { rowsOfFile } from '../../src/store/copy/book-tables.ts';
 import { readPageOf, readPageOfFile, readPageOfServer } from '../../src/store/copy/event-pages.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { isPostgresUrl, openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { contractRow, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 const clickhouse = await useClickhouse();
@@ -57,4 +58,24 @@ describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s'
     await store.close();
     await server?.close();
   });
+});
+
+test('rows of a file, which may be a megabyte each, are read few at a time, each once and in their order', async () => {
+  const store = await openStore(':memory:');
+  const ids = Array.from({ length: 250 }, (_, index) => `contract ${String(index).padStart(3, '0')}`);
+  await store.write(async (tx) => {
+    await insertTwoOrganizations(tx);
+    for (const id of ids) {
+      await tx
+        .insertInto('contracts')
+        .values(contractRow('org-a', id, 'customer'))
+        .execute();
+    }
+  });
+  const parts = await store.read(
+    async (tx) => await Array.fromAsync(rowsOfFile(tx, 'contracts', ['seq']), (rows) => rows.map(({ id }) => id)),
+  );
+  expect(parts.flat()).toEqual(['contract', 'contract', ...ids]);
+  expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(200);
+  await store.close();
 });

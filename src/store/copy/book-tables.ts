@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
-import { goOnCounting, rowsByCursor } from '../backends/postgres/whole-tables.ts';
+import { fetchedAtOnce, goOnCounting, rowsByCursor } from '../backends/postgres/whole-tables.ts';
 import type { Transaction } from '../database.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
@@ -23,7 +23,6 @@ export interface TableDigest {
 
 type Row = Readonly<Record<string, bigint | string | null>>;
 
-const rowsAtOnce = 2_000;
 /** Fewer than any engine takes. */
 const parametersAtOnce = 30_000;
 
@@ -35,11 +34,11 @@ export const rowsOfFile: ReadRows = async function* (tx, table, keys) {
   const columns = sql.join(keys.map((key) => sql.ref(key)));
   let behind = sql``;
   for (;;) {
-    const query = sql<Row>`SELECT * FROM ${sql.table(table)} ${behind} ORDER BY ${columns} LIMIT ${rowsAtOnce}`;
+    const query = sql<Row>`SELECT * FROM ${sql.table(table)} ${behind} ORDER BY ${columns} LIMIT ${fetchedAtOnce}`;
     const { rows } = await query.execute(tx);
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < rowsAtOnce) return;
+    if (last === undefined || rows.length < fetchedAtOnce) return;
     behind = sql`WHERE (${columns}) > (${sql.join(keys.map((key) => last[key]))})`;
   }
 };

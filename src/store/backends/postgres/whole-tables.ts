@@ -11,8 +11,8 @@ export async function goOnCounting(tx: Transaction, table: string): Promise<void
   );
 }
 
-/** So many rows are in memory at a time: one with an event may be a megabyte. */
-const fetchedAtOnce = 200;
+/** So many rows are in memory at a time: one with an event, or with the prices of a contract, may be a megabyte. */
+export const fetchedAtOnce = 200;
 
 /** Gives the rows of a query some at a time, in one order that it finds once. One is read after another. */
 export async function* rowsByCursor(tx: Transaction, query: string): AsyncGenerator<readonly RawRow[]> {
