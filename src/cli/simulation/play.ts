@@ -13,7 +13,7 @@ import { readTextFile } from '../files/files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { generatedCount, generatedUsage } from './generated-usage.ts';
 import { createPassing } from './passing.ts';
-import { createNames, idOf } from './references.ts';
+import { createNames, idOf, several } from './references.ts';
 import type { Names } from './references.ts';
 import type { Path, Scenario } from './scenario.ts';
 import { placed, stepsOf, take } from './steps.ts';
@@ -76,7 +76,10 @@ async function makeCatalog(
   for (const { id, definition } of live.meters) names.meters.set(definition.code, id);
   for (const { id, definition } of live.pricing) names.pricing.set(`${definition.product}/${definition.name}`, id);
   for (const { id, definition } of live.plans) {
-    names.plans.set(definition.name, id);
+    names.plans.set(definition.name, names.plans.has(definition.name) ? several : id);
+  }
+  // A plan is identified by its externalId, whatever others are called.
+  for (const { id, definition } of live.plans) {
     if (definition.externalId !== undefined) names.plans.set(definition.externalId, id);
   }
 }

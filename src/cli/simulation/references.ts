@@ -10,6 +10,9 @@ export type ReferenceKind = (typeof referenceKinds)[number];
 /** What names stand for, as far as the simulation has come: ids, and of steps their whole answers. */
 export type Names = Readonly<Record<ReferenceKind, Map<string, unknown>>>;
 
+/** What a name stands for that several things have. */
+export const several = Symbol('several');
+
 export function createNames(): Names {
   return Object.fromEntries(referenceKinds.map((kind) => [kind, new Map<string, unknown>()])) as unknown as Names;
 }
@@ -18,6 +21,11 @@ export function createNames(): Names {
 export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: string): string {
   const id = names[kind].get(name);
   if (typeof id === 'string') return id;
+  if (id === several) {
+    throw new BillingError('invalidInput', `several ${nouns[kind]}s are called ${name}`, {
+      hint: 'say which by its externalId',
+    });
+  }
   const known = [...names[kind].keys()];
   const meant = nearest(name, known);
   throw new BillingError('invalidInput', `there is no ${nouns[kind]} ${name} by then`, {
