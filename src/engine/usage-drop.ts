@@ -105,7 +105,7 @@ async function survey(
     if (claims.length === 0) continue;
     contractIds.push(contractId);
     windowCount += claims.length;
-    open.push(...claims.filter((claim) => isOpen(claim, before)));
+    for (const claim of claims) if (isOpen(claim, before)) open.push(claim);
   }
   refuseOpen(open, before);
   return { contractIds, contractCount: contractIds.length, windowCount };

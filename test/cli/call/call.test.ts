@@ -24,6 +24,12 @@ describe('--all', () => {
     expect(stderr).toBe('');
   });
 
+  test('takes a page of a service that heeds no limit, however long it is', async () => {
+    const data = rows(130_000);
+    const shell = createShell({ reply: () => body({ data, hasMore: false, total: data.length }) });
+    expect((await shell.run(['customers', 'list', '--all', '--jq', '.data|length'])).stdout).toBe('130000\n');
+  });
+
   const choices = [
     '-o json',
     '--json name,id',

@@ -75,8 +75,8 @@ function rowsOfTail(connection: SqliteConnection, pairs: readonly number[], rece
     if (row === undefined) others.push(eventSeq);
     else rows.push(row);
   }
-  if (others.length > 0) rows.push(...(eventRows(connection, others, tailColumns) as readonly TailRow[]));
-  return rows.sort((one, other) => one[1] - other[1] || one[2] - other[2]);
+  const read = others.length === 0 ? [] : (eventRows(connection, others, tailColumns) as readonly TailRow[]);
+  return [...rows, ...read].sort((one, other) => one[1] - other[1] || one[2] - other[2]);
 }
 
 /** Moves the whole tail into segments. */
