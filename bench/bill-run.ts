@@ -1,9 +1,10 @@
 /** A bill run over a large book, and the memory that it takes. */
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { writeBillingBook } from './billing-book.ts';
+import { removeDatabase } from './event-limits.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { median, runCommand } from './measure.ts';
 import type { Result } from './report.ts';
@@ -52,7 +53,7 @@ function billOnce(
   { folder, book }: { readonly folder: string; readonly book: string },
 ): { readonly seconds: number; readonly mebibytes: number } {
   const [copy, memory] = [join(folder, copyName), join(folder, 'memory')];
-  for (const part of ['-wal', '-shm']) rmSync(`${copy}${part}`, { force: true });
+  removeDatabase(copy);
   copyFileSync(book, copy);
   const command = installed.command('--database', copy, 'bill', 'run', '-o', 'json');
   const { milliseconds, stdout } = runCommand({

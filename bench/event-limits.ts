@@ -25,8 +25,9 @@ export function openBare(file: string): DatabaseSync {
   return database;
 }
 
+/** With what stands beside it, the note of its newest write too: what is copied to its place is an older one. */
 export function removeDatabase(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '-newest']) rmSync(`${file}${suffix}`, { force: true });
 }
 
 /** L1: events a second into that table, in transactions of `batch`. */
