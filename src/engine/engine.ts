@@ -1,7 +1,6 @@
 /** The service on a database: who calls, and the one path that every call takes. */
 
 import { UnavailableError } from '../errors.ts';
-import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { createPending } from '../pending.ts';
@@ -38,11 +37,7 @@ export function createEngine(dependencies: EngineDependencies): Engine {
     ping: async () => {
       await store.read(async () => await Promise.resolve());
     },
-    checkWritable: async () => {
-      const options = { busyTimeoutMilliseconds: limits.readinessMilliseconds, turn: 'readiness' };
-      const { writeProbe } = await import('../store/records/book-facts.ts');
-      await store.write(writeProbe, options);
-    },
+    checkWritable: async () => await (await import('./only-read.ts')).checkWritable(store),
     checkEvents: async () => await store.events.checkAnswers?.(),
     vitals: async () => await (await import('./vitals.ts')).readVitals(dependencies),
     close: async () => {

@@ -76,7 +76,8 @@ function rowsOfTail(connection: SqliteConnection, pairs: readonly number[], rece
     else rows.push(row);
   }
   const read = others.length === 0 ? [] : (eventRows(connection, others, tailColumns) as readonly TailRow[]);
-  return [...rows, ...read].sort((one, other) => one[1] - other[1] || one[2] - other[2]);
+  for (const row of read) rows.push(row);
+  return rows.sort((one, other) => one[1] - other[1] || one[2] - other[2]);
 }
 
 /** Moves the whole tail into segments. */
