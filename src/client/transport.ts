@@ -103,10 +103,12 @@ class Silence extends Error {}
 class NoConnection extends Error {}
 
 async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer> {
-  const { body, ...head } = request;
+  const { body, headers, ...line } = request;
   const sent = way.request({
     ...way.address,
-    ...head,
+    ...line,
+    // Of GET and DELETE, Node sends a body without its length, and it is read as the next request.
+    headers: body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
     agent: way.agent,
     maxHeaderSize: limits.responseHeaderBytes,
     timeout: limits.responseHeadersTimeoutMilliseconds,

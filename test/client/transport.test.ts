@@ -5,10 +5,18 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
-import { json, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
+import { json, okAnswer, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
 import type { FakeAnswer } from './harness.ts';
 
 const grant = { params: { contractId: 'c1' }, body: { expiresAt: '2027-01-01T00:00:00Z', amountCents: 500 } };
+
+test.each(['meters.archive', 'meters.get', 'budgets.add'] as const)('%s has the length of its body', async (name) => {
+  const service = await startFakeService(okAnswer);
+  const client = startClient(service.url);
+  const params = { meterId: 'm1', contractId: 'c1' };
+  for (let time = 1; time <= 2; time += 1) await client.call(name, { params, body: { label: 'é' } });
+  expect(service.headers.map((headers) => headers['content-length'])).toEqual(['14', '14']);
+});
 
 describe('hosts that cannot be reached', () => {
   test('nothing listens at the address', async () => {
