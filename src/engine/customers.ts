@@ -116,7 +116,10 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     if (until !== null && until <= todayOf(context.now)) {
       refuse([{ path: 'until', message: 'must be after today (UTC)' }]);
     }
-    const pausedAt = isPaused(customer, context) ? customer.pausedAt : context.timestamp;
+    const isPausedAlready = isPaused(customer, context);
+    // What still waits from a pause that ended by itself goes out, as if a job had run in between.
+    if (customer.pausedAt !== null && !isPausedAlready) await sendWaiting(context, customer);
+    const pausedAt = isPausedAlready ? customer.pausedAt : context.timestamp;
     return await save(context, { ...customer, pausedAt, pausedUntil: until, updatedAt: context.timestamp });
   },
 

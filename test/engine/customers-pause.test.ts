@@ -93,8 +93,15 @@ describe('a pause', () => {
   });
 });
 
-/** What became of invoices that were not sent when they were finalized. */
-async function sentAfterResuming(invoices: readonly Partial<Invoice>[]) {
+/** When invoices were sent that were finalized without it, after what was done with their customer. */
+async function sentAfter(
+  invoices: readonly Partial<Invoice>[],
+  what: (customerId: string) => Promise<unknown> = async (customerId) => {
+    await pause(customerId);
+    world.clock.set('2026-03-05T00:00:00Z');
+    await resume(customerId);
+  },
+) {
   const { id: customerId } = await create();
   const { organizationId } = await world.engine.owner();
   const now = world.clock.now();
@@ -160,9 +167,7 @@ async function sentAfterResuming(invoices: readonly Partial<Invoice>[]) {
       })),
     );
   });
-  await pause(customerId);
-  world.clock.set('2026-03-05T00:00:00Z');
-  await resume(customerId);
+  await what(customerId);
   const rows = await world.store.read(
     async (tx) => await tx.selectFrom('invoices').select('sentAt').orderBy('periodIndex').execute(),
   );
@@ -172,7 +177,7 @@ async function sentAfterResuming(invoices: readonly Partial<Invoice>[]) {
 describe('resuming', () => {
   it('sends the invoices that waited for it', async () => {
     const resumedAt = '2026-03-05T00:00:00.000Z';
-    expect(await sentAfterResuming([{}, { status: 'Paid' }, { status: 'In Transit' }])).toEqual([
+    expect(await sentAfter([{}, { status: 'Paid' }, { status: 'In Transit' }])).toEqual([
       resumedAt,
       resumedAt,
       resumedAt,
@@ -181,12 +186,32 @@ describe('resuming', () => {
 
   it('leaves drafts, what is cancelled, what is kept back for another reason and what was sent before', async () => {
     const sentAt = Temporal.Instant.from('2026-02-02T00:00:00Z');
-    const sent = await sentAfterResuming([
+    const sent = await sentAfter([
       { status: 'Drafted', finalizedAt: undefined },
       { status: 'Cancelled' },
       { isHeld: true },
       { sentAt },
     ]);
     expect(sent).toEqual([null, null, null, '2026-02-02T00:00:00.000Z']);
+  });
+});
+
+describe('pausing again', () => {
+  it('after the day of its end sends what waited for that, with no job having run', async () => {
+    const sent = await sentAfter([{}, { isHeld: true }], async (customerId) => {
+      await pause(customerId, { until: '2026-03-10' });
+      world.clock.set('2026-03-10T08:00:00Z');
+      await pause(customerId);
+    });
+    expect(sent).toEqual(['2026-03-10T08:00:00.000Z', null]);
+  });
+
+  it('before that sends nothing', async () => {
+    const sent = await sentAfter([{}], async (customerId) => {
+      await pause(customerId, { until: '2026-03-10' });
+      world.clock.set('2026-03-09T23:59:59Z');
+      await pause(customerId);
+    });
+    expect(sent).toEqual([null]);
   });
 });
