@@ -21,6 +21,7 @@ import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { amountText, wireText } from '../wire/rows.ts';
 import { type Picture, printAnswer } from './answer.ts';
+import type { Asking } from './judge-first.ts';
 
 /** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
@@ -52,7 +53,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
     session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
   }
   const input = await versioned(command, unversioned, { session, target });
-  if (!isRehearsal) await agreed(command, input, { session, target });
+  if (!isRehearsal) await agreed(command, input, { session, target, local });
   const opened = await openFor(invocation, session, target);
   const end = isRehearsal ? rehearsed(command, target) : undefined;
   const request = { command, input, ids: given.positionals, isAll: invocation.isAll, picture, end };
@@ -95,13 +96,11 @@ async function readInput(
 
 /**
  * Asks whoever runs a write. What no service offers is refused by whoever sends it, and what its declaration refuses is refused
- * here, as its dry run does: nobody has to agree to it first. Throws BillingError `refused` without a yes.
+ * here, as its dry run does, and so is what the policy forbids: nobody has to agree to it first. Throws BillingError `refused`
+ * without a yes.
  */
-export async function agreed(
-  command: CommandSpec,
-  input: CallInput,
-  { session, target }: { readonly session: Session; readonly target: Target },
-): Promise<void> {
+export async function agreed(command: CommandSpec, input: CallInput, asking: Asking): Promise<void> {
+  const { session, target } = asking;
   const isOffered = target.kind !== 'remote' || command.path !== undefined;
   if (!command.isWrite || !isOffered) return;
   const confirm = command.destroys === true ? confirmLoss : confirmWrite;
@@ -111,6 +110,9 @@ export async function agreed(
       import('../../operations/parse.ts'),
     ]);
     await parseCall(command.operation as OperationName, input);
+    if (command.operation === grantOperation) {
+      await (await import('./judge-first.ts')).judgeFirst(input, asking);
+    }
     return vouch(`${await subjectOf(command, input, { session, target })}${effectOf(command, input)}`);
   });
 }

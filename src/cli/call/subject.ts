@@ -14,7 +14,7 @@ import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { ifTold } from '../session/if-told.ts';
 
 /** A person waits for the question. */
-const patienceMilliseconds = 5_000;
+export const patienceMilliseconds = 5_000;
 
 /**
  * What the first id of the command names, as its `get` shows it, a row of a table, and the name of its customer; empty where

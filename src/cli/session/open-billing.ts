@@ -30,15 +30,15 @@ export async function openJournal({ dependencies }: Session, secrets: readonly s
   return createJournal(journalPath((await dependencies.directories()).data), dependencies.machine, secrets);
 }
 
-/** Throws a usage error where the policy file is damaged, before anything is opened. */
-export async function openForWriting(
+/** What writes of a command are journaled with, and judged by. Throws a usage error where the policy file is damaged. */
+export async function journalContext(
   session: Session,
   target: Target,
   local: LocalValues = {},
-): Promise<OpenForWriting> {
+): Promise<JournalContext> {
   const { dependencies, flags } = session;
   const { config } = await dependencies.directories();
-  const context: JournalContext = {
+  return {
     journal: await openJournal(session, target.kind === 'remote' ? [target.key] : []),
     place: placeOf(target),
     isHere: target.kind === 'embedded',
@@ -50,6 +50,16 @@ export async function openForWriting(
     tell: (note) => tell(session, say`${note}`),
     atInterrupt: (words) => dependencies.atInterrupt(words && safeLines(`${onSameTarget(words, flags)}\n`)),
   };
+}
+
+/** Throws a usage error where the policy file is damaged, before anything is opened. */
+export async function openForWriting(
+  session: Session,
+  target: Target,
+  local: LocalValues = {},
+): Promise<OpenForWriting> {
+  const { dependencies, flags } = session;
+  const context = await journalContext(session, target, local);
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
   warnOfPlace(session, target);
