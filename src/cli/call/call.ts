@@ -14,7 +14,7 @@ import { readTextFile } from '../files/files.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkFields } from '../output/output.ts';
 import { timeoutOf } from '../session/open-session.ts';
-import { completed, confirmLoss, confirmWrite } from '../session/prompts.ts';
+import { completed, completedByRules, confirmLoss, confirmWrite, mayAsk } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
@@ -90,7 +90,9 @@ async function readInput(
 ): Promise<{ readonly given: Given; readonly asked: CallInput }> {
   const readText = (path: string) => readTextFile(path, session.terminal);
   const whole = inputPath === undefined ? undefined : wholeBody(await readText(inputPath), command.isBulk);
-  const given = await completed(command, typed, missingFlags(command, typed, whole !== undefined), session);
+  const named = await completed(command, typed, missingFlags(command, typed, whole !== undefined), session);
+  const mayMiss = command.hasBody && whole === undefined && mayAsk(session);
+  const given = mayMiss ? await completedByRules(command, named, session) : named;
   return { given, asked: await inputOf(command, given, { whole, readText }) };
 }
 

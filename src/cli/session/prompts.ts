@@ -64,6 +64,48 @@ export async function completed(
   }
 }
 
+/**
+ * The same command line with what rules across fields miss, such as the amount of a grant, of which there are two kinds. Asks
+ * as long as nothing else is wrong, and nobody where nothing is missing.
+ */
+export async function completedByRules(command: CommandSpec, given: Given, session: Session): Promise<Given> {
+  const service = lateService(session);
+  const flags: Record<string, readonly string[]> = { ...given.flags };
+  const sofar = { ...given, flags };
+  try {
+    for (;;) {
+      const spec = await missedByRule(command, sofar, session);
+      if (spec === undefined) return sofar;
+      if (command.path === undefined) requireEmbedded(await session.target(), `${command.group} ${command.verb}`);
+      const fetched = spec.reference && (await service.choices(spec.reference, given.positionals[0]));
+      flags[spec.flag] = [await answerFor(session, { command, spec, fetched })];
+    }
+  } finally {
+    await service.close();
+  }
+}
+
+async function missedByRule(
+  command: CommandSpec,
+  given: Given,
+  { terminal }: Pick<Session, 'terminal'>,
+): Promise<FlagSpec | undefined> {
+  const { parseCall } = await import('../../operations/parse.ts');
+  const input = await inputOf(command, given, {
+    whole: undefined,
+    readText: async (path) => await readTextFile(path, terminal),
+  });
+  const isAbsent = ({ name }: FlagSpec): boolean => !Object.hasOwn(input.body as object, name);
+  try {
+    await parseCall(command.operation as OperationName, input);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) return undefined;
+    const specs = error.issues.map(({ path }) => command.flags.find((spec) => spec.name === path && isAbsent(spec)));
+    return specs.includes(undefined) ? undefined : specs[0];
+  }
+}
+
 function missingError(
   command: CommandSpec,
   missing: readonly FlagSpec[],
