@@ -184,7 +184,7 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
 
 /** What stopped the import half-way says how far it came: repeating it is safe. */
 function explained(error: unknown, lastLine: number, unit: RowUnit): unknown {
-  if (!(error instanceof BillingError) || lastLine <= 1) return error;
+  if (!(error instanceof BillingError) || lastLine === 0) return error;
   // True of its own transaction, and not of the import.
   const message = error.message.replace(/; nothing was changed$/, '');
   return reworded(error, `${message} (${unit}s up to ${lastLine} are done; repeat the import to go on)`);

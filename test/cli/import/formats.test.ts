@@ -239,24 +239,34 @@ test.each([
   },
 );
 
-test.each([
-  [1, 'no space is left; nothing was changed'],
-  [2, 'no space is left (lines up to 2 are done; repeat the import to go on)'],
-])('that nothing was changed is said of an import which did nothing before: at batch %i', async (failing, told) => {
-  const text = 'timestamp,city\n2026-02-01 00:00:00,Bonn\n2026-02-02 00:00:00,Bonn\n';
-  const whose = { ...mapping, eventName: 'e', customer: 'acme' };
-  const batches = readBatches(chunked(Buffer.from(text)), { delimiter: ',', batchSize: 1, mapping: whose });
-  let sent = 0;
-  const call: Billing['call'] = async (...asked) => {
-    sent += 1;
-    if (sent === failing) throw new UnavailableError('no space is left; nothing was changed');
-    return await world.billing.call(...asked);
-  };
-  await expect(importEvents(batches, { billing: { call } })).rejects.toMatchObject({
-    kind: 'unavailable',
-    message: told,
-  });
-});
+const day = '"timestamp":"2026-02-01T00:00:00Z"';
+
+test.each<[number, ImportFormat, string, string]>([
+  [1, 'csv', 'timestamp\n2026-02-01 00:00:00\n2026-02-02 00:00:00\n', '; nothing was changed'],
+  [
+    2,
+    'csv',
+    'timestamp\n2026-02-01 00:00:00\n2026-02-02 00:00:00\n',
+    ' (lines up to 2 are done; repeat the import to go on)',
+  ],
+  [2, 'jsonl', `{${day}}\n{${day}}\n`, ' (lines up to 1 are done; repeat the import to go on)'],
+  [2, 'json', `[{${day}},{${day}}]`, ' (elements up to 1 are done; repeat the import to go on)'],
+])(
+  'that nothing was changed is said of an import which did nothing before: at batch %i of %s',
+  async (failing, format, text, told) => {
+    const whose = { ...mapping, eventName: 'e', customer: 'acme' };
+    let sent = 0;
+    const call: Billing['call'] = async (...asked) => {
+      sent += 1;
+      if (sent === failing) throw new UnavailableError('no space is left; nothing was changed');
+      return await world.billing.call(...asked);
+    };
+    await expect(importText(text, { format, batchSize: 1, mapping: whose, billing: { call } })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: `no space is left${told}`,
+    });
+  },
+);
 
 test.each([true, false])(
   'what stops an import half-way tells what is done, and of a dry run nothing',
