@@ -48,6 +48,7 @@ export async function importEvents(
   let accepted = 0;
   let known: KnownEvents | undefined = { unchanged: 0, replaced: 0 };
   let outsideContractCount = 0;
+  let isBegun = false;
   let lastLine = 0;
   let unit: RowUnit = 'line';
   const refused: RefusedRow[] = [];
@@ -62,6 +63,7 @@ export async function importEvents(
     unit,
   });
   const onAnswer = ({ knownEvents: more, outsideContractCount: outside = 0 }: Told): void => {
+    isBegun = true;
     known = known && more && { unchanged: known.unchanged + more.unchanged, replaced: known.replaced + more.replaced };
     outsideContractCount += outside;
   };
@@ -76,7 +78,8 @@ export async function importEvents(
       if (signal?.aborted === true) return report(false);
     }
   } catch (error) {
-    throw isRehearsal ? error : explained(error, lastLine, unit);
+    const begun = isBegun ? 'a part is done' : undefined;
+    throw isRehearsal ? error : explained(error, lastLine === 0 ? begun : `${unit}s up to ${lastLine} are done`);
   }
   return report(true);
 }
@@ -182,10 +185,10 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
   return refused.toSorted((a, b) => a.line - b.line);
 }
 
-/** What stopped the import half-way says how far it came: repeating it is safe. */
-function explained(error: unknown, lastLine: number, unit: RowUnit): unknown {
-  if (!(error instanceof BillingError) || lastLine === 0) return error;
+/** What stopped the import half-way says how far it came, in the words of `done`: repeating it is safe. */
+function explained(error: unknown, done: string | undefined): unknown {
+  if (!(error instanceof BillingError) || done === undefined) return error;
   // True of its own transaction, and not of the import.
   const message = error.message.replace(/; nothing was changed$/, '');
-  return reworded(error, `${message} (${unit}s up to ${lastLine} are done; repeat the import to go on)`);
+  return reworded(error, `${message} (${done}; repeat the import to go on)`);
 }

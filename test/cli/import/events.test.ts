@@ -8,7 +8,7 @@ import { readBatches } from '../../../src/cli/import/batches.ts';
 import type { ReadingOptions } from '../../../src/cli/import/batches.ts';
 import { importEvents } from '../../../src/cli/import/events.ts';
 import type { SendingOptions } from '../../../src/cli/import/events.ts';
-import { InvalidInputError } from '../../../src/errors.ts';
+import { BillingError, InvalidInputError, UnavailableError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import { createContract, createCustomer, createMeter, createPrice } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
@@ -297,4 +297,23 @@ test('of a batch that is mostly wrong every row is named, without sending all of
   expect(await storedCount()).toBe(100);
   expect(sizes[0]).toBe(1_000);
   expect(Math.max(...sizes.slice(1))).toBe(100);
+});
+
+test('that nothing was changed is not said where a part of the first batch was stored before', async () => {
+  const billing: Billing = {
+    call: async (name, input = {}) => {
+      const { events } = input.body as {
+        readonly events: readonly { readonly properties: { readonly tokens: number } }[];
+      };
+      if (events.length > 2) throw new BillingError('payloadTooLarge', 'the body is too large');
+      if (events.some(({ properties }) => properties.tokens === 4))
+        throw new UnavailableError('no space is left; nothing was changed');
+      return await world.billing.call(name, input);
+    },
+  };
+  await expect(importText(rows.join('\n'), { billing, batchSize: 4 })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'no space is left (a part is done; repeat the import to go on)',
+  });
+  expect(await storedCount()).toBe(2);
 });
