@@ -59,7 +59,8 @@ describe('through a service of ours', () => {
   });
 
   test('the version of an answer goes back as it came', async () => {
-    const service = await startService();
+    const removed = { status: 200, body: { data: { removed: true } } } as unknown as Answer;
+    const service = await startService(createSampleEngine({ 'budgets.remove': () => removed }));
     await startClient(service.url).call('budgets.remove', { params: { contractId: 'x', index: '0' }, ifMatch: 'v7' });
     expect(service.engine.calls[0]?.input.ifMatch).toBe('v7');
   });

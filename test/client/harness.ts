@@ -52,10 +52,14 @@ export function leastAnswer(schema: z.ZodType): unknown {
   const { shape } = schema as z.ZodObject;
   const data = shape['data'];
   if (data === undefined) return Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+  if (data instanceof z.ZodNullable) return { data: null };
   if (data instanceof z.ZodArray) return { data: [] };
   const members = data instanceof z.ZodObject ? data.shape : {};
+  if ('id' in members) return { data: { id: 'x' } };
   const lists = Object.entries(members).filter(([, member]) => member instanceof z.ZodArray);
-  return { data: { id: 'x', ...Object.fromEntries(lists.map(([name]) => [name, []])) } };
+  if (lists.length > 0) return { data: Object.fromEntries(lists.map(([name]) => [name, []])) };
+  const [name = ''] = Object.keys(members);
+  return { data: { [name]: null } };
 }
 
 export const okAnswer: FakeAnswer = { headers: json, body: '{"data":{"id":"x"}}' };

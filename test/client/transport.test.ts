@@ -239,6 +239,9 @@ describe('answers that are none', () => {
     ['customers.get', 'customers get', { params: { customerId: 'x' } }],
     ['credits.ledger', 'credits ledger', { params: { contractId: 'x' } }],
     ['usage.cost', 'usage cost', { body: {} }],
+    ['budgets.update', 'budgets update', { params: { contractId: 'x', index: '0' }, body: {} }],
+    ['budgets.add', 'budgets add', { params: { contractId: 'x' }, body: {} }],
+    ['customers.billingAddress', 'customers billing-address', { params: { customerId: 'x' } }],
     [
       'credits.grant',
       'credits grant',
@@ -255,9 +258,13 @@ describe('answers that are none', () => {
       '{"error":{"message":"no","code":"X"}}',
       '{"data":null}',
       '{"data":"x"}',
+      '{"data":1.10}',
+      '{"id":"x"}',
+      ...(name === 'invoices.list' ? ['{"data":[5]}'] : ['{"data":[]}', '{"data":{}}']),
     ];
-    for (const body of [...bodies, ...(name === 'invoices.list' ? ['{"data":[5]}'] : ['{"data":[]}', '{"data":{}}'])]) {
-      const service = await startFakeService({ headers: json, body });
+    const isAnswer = (body: string) => name === 'customers.billingAddress' && body === '{"data":null}';
+    for (const body of bodies.filter((each) => !isAnswer(each))) {
+      const service = await startFakeService({ headers: { ...json, 'tallybook-version': '1.2.3' }, body });
       await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
         kind: 'network',
         message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}, and it lacks what "${words}" answers`,
