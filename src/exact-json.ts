@@ -44,6 +44,11 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === 'number' || JSON.isRawJSON(value);
 }
 
+/** Whether a value is a JSON object: no list, and no number that is kept as its text. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
 /** The source text of a JSON number of either form. */
 export function textOfNumber(value: ExactNumber): string {
   return typeof value === 'number' ? String(value) : value.rawJSON;

@@ -6,6 +6,7 @@ import {
   exactNumber,
   forbiddenNameMessage,
   isForbiddenName,
+  isJsonObject,
   isNumberText,
   parseExactJson,
   requestBounds,
@@ -73,7 +74,7 @@ export function missingFlags(command: CommandSpec, given: Given, hasWhole: boole
 export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
   if (text.trim() === '') throw new BadRequestError('--input is empty: it must hold a JSON object');
   const value = jsonOf('input', text, isBulk ? bulkBounds : requestBounds);
-  if (!isObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
+  if (!isJsonObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
   return value;
 }
 
@@ -101,7 +102,7 @@ async function flagValue(spec: FlagSpec, texts: readonly string[], readText: Rea
   for (const text of texts)
     values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text));
   if (spec.kind === 'objects') return values;
-  return values.every(isObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
+  return values.every(isJsonObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
 }
 
 /** JSON as it is, `name=value` pairs by the fields that there are. */
@@ -221,8 +222,4 @@ function jsonOr(text: string): unknown {
 /** The choice that a text means whatever its case and dashes: `in-progress` is `In Progress`. */
 function choiceOf(shape: Shape, text: string): string {
   return shape.choices?.find((choice) => folded(choice) === folded(text)) ?? text;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }

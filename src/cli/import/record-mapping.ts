@@ -4,6 +4,7 @@
  */
 
 import { canonicalJson } from '../../canonical-json.ts';
+import { isJsonObject } from '../../exact-json.ts';
 import { createRowIdentity, shortDigest } from '../wire/row-identity.ts';
 import { valueAt } from '../wire/rows.ts';
 import { constantsOf, createTimestampReader, hasValue, noTimestamp, splitProperty, whyNoInstant } from './mapping.ts';
@@ -48,7 +49,7 @@ export function createRecordMapping(
   const used = new Set(named.filter((name) => name !== undefined));
 
   return (record) => {
-    if (!isMembers(record)) return { reason: 'is no JSON object' };
+    if (!isJsonObject(record)) return { reason: 'is no JSON object' };
     const isCloudEvent = record['specversion'] !== undefined;
     if (isCloudEvents && !isCloudEvent) return { reason: 'is no CloudEvent: it has no specversion' };
     const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record);
@@ -98,7 +99,7 @@ function partsOf(record: Members): Parts | { readonly reason: string } {
   const { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, properties } = record;
   const own = { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey };
   const names = Object.keys(record);
-  if (typeof eventName === 'string' && isMembers(properties)) {
+  if (typeof eventName === 'string' && isJsonObject(properties)) {
     const other = names.find((name) => !sentMembers.has(name) && !listedMembers.has(name));
     return other === undefined ? { ...own, fields: properties } : { reason: `${other}: unknown field` };
   }
@@ -122,7 +123,7 @@ function partsOfCloudEvent(record: Members): Parts | { readonly reason: string }
   for (const [name, value] of Object.entries({ id, source, type })) {
     if (typeof value !== 'string' || value === '') return { reason: `${name}: is required of a CloudEvent` };
   }
-  if (data !== undefined && !isMembers(data)) return { reason: 'data: must be a JSON object' };
+  if (data !== undefined && !isJsonObject(data)) return { reason: 'data: must be a JSON object' };
   if (record['data_base64'] !== undefined) return { reason: 'data_base64: must be data, a JSON object' };
   return {
     eventName: type,
@@ -172,8 +173,4 @@ function propertiesOf(
   if (chosen.length === 0) return Object.fromEntries(Object.entries(fields).filter(([name]) => !used.has(name)));
   const found = chosen.map(([name, column]) => [name, fieldAt(columns, column)] as const);
   return Object.fromEntries(found.filter(([, value]) => value !== undefined));
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }

@@ -3,7 +3,7 @@
 import { Chalk } from 'chalk';
 import Table from 'cli-table3';
 
-import { isExactNumber } from '../../exact-json.ts';
+import { isExactNumber, isJsonObject } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
 import { cellText, columnOf, isRightAligned, valueAt } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
@@ -155,10 +155,8 @@ function wordsOf(name: string): string {
 function flattened(row: Row, prefix: string): [string, unknown][] {
   return Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
     const path = prefix === '' ? name : `${prefix}.${name}`;
-    const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
-    return isNested && Object.keys(value).length > 0 && !name.includes('.')
-      ? flattened(value as Row, path)
-      : [[path, value]];
+    const isNested = isJsonObject(value) && Object.keys(value).length > 0 && !name.includes('.');
+    return isNested ? flattened(value, path) : [[path, value]];
   });
 }
 
