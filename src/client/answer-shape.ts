@@ -1,5 +1,6 @@
 /** What a success answers of what was asked, as far as every service of this interface agrees (reliability 10). */
 
+import { isJsonObject } from '../exact-json.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
 
 type Form = Outline['response'];
@@ -12,7 +13,7 @@ type Members = Readonly<Record<string, Form>>;
  * not documented may come without the member `data`, as semantics 1 shows a balance, and gets it.
  */
 export function answered({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): unknown {
-  if (!isObject(body)) return undefined;
+  if (!isJsonObject(body)) return undefined;
   const data = membersOf(form)?.['data'];
   if (data === undefined) return isResource(body, form) ? body : undefined;
   if ('data' in body && isResource(body['data'], data)) return body;
@@ -20,11 +21,11 @@ export function answered({ documented }: Pick<OperationFacts, 'documented'>, for
 }
 
 function isResource(value: unknown, form: Form): boolean {
-  if (isList(form)) return Array.isArray(value) && value.every(isObject);
+  if (isList(form)) return Array.isArray(value) && value.every(isJsonObject);
   if (isNullable(form)) return value === null || isResource(value, form.nullable);
   const members = membersOf(form);
   if (members === undefined) return true;
-  if (!isObject(value)) return false;
+  if (!isJsonObject(value)) return false;
   if ('id' in members) return 'id' in value;
   const lists = Object.entries(members).filter(([, member]) => isList(member));
   if (lists.length > 0) return lists.every(([name]) => Array.isArray(value[name]));
@@ -41,8 +42,4 @@ function isNullable(form: Form): form is Extract<Form, { readonly nullable: Form
 
 function isList(form: Form): form is Extract<Form, { readonly list: Form }> {
   return typeof form === 'object' && 'list' in form;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -260,7 +260,7 @@ describe('answers that are none', () => {
       '{"data":"x"}',
       '{"data":1.10}',
       '{"id":"x"}',
-      ...(name === 'invoices.list' ? ['{"data":[5]}'] : ['{"data":[]}', '{"data":{}}']),
+      ...(name === 'invoices.list' ? ['{"data":[5]}', '{"data":[1.10]}'] : ['{"data":[]}', '{"data":{}}']),
     ];
     const isAnswer = (body: string) => name === 'customers.billingAddress' && body === '{"data":null}';
     for (const body of bodies.filter((each) => !isAnswer(each))) {
