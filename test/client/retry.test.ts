@@ -4,6 +4,7 @@ import type { Server } from 'node:net';
 
 import { describe, expect, test } from 'vitest';
 
+import { retryAfterMilliseconds } from '../../src/client/retry.ts';
 import { UnsentError, errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { worldStart } from '../support/world.ts';
@@ -79,6 +80,8 @@ describe('Retry-After', () => {
     ['soon', 100],
     ['Sun, 31 Feb 2026 00:00:00 GMT', 100],
     ['2026-03-01T00:00:09Z', 100],
+    ['xSun, 01 Mar 2026 00:00:09 GMT', 100],
+    ['Sun, 01 Mar 2026 00:00:09 GMT+1', 100],
   ])('%s waits %i ms', async (header, delay) => {
     expect(worldStart).toBe('2026-03-01T00:00:00.000Z');
     const service = await startFakeService(envelope(429, 'slow down', { 'retry-after': header }), okList);
@@ -89,6 +92,7 @@ describe('Retry-After', () => {
 
   test.each([
     ['99999', 99_999],
+    ['120', 120],
     ['Tue, 03 Mar 2026 00:00:00 GMT', 172_800],
     ['Tue, 01 Dec 2026 00:00:00 GMT', 275 * 86_400],
   ])('%s is longer than the call may take: the wait is stated instead', async (header, seconds) => {
@@ -101,6 +105,14 @@ describe('Retry-After', () => {
     });
     expect(service.requests).toHaveLength(1);
   });
+
+  test.each(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'])(
+    'a date may be in %s',
+    (month) => {
+      const date = `Fri, 01 ${month} 2027 00:00:00 GMT`;
+      expect(retryAfterMilliseconds(date, 0)).toBe(Date.parse(date));
+    },
+  );
 
   test('a call that may take longer than a timer can be set to is waited for, and no wait is longer than that', async () => {
     const service = await startFakeService(
