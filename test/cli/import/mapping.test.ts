@@ -6,6 +6,8 @@ import type { ImportedEvent, MappingOptions } from '../../../src/cli/import/mapp
 const header = ['TIMESTAMP', 'Customer', 'Tokens', 'Region'];
 const base: MappingOptions = { eventName: 'llm.request', customerColumn: 'Customer', timeZone: 'UTC', properties: [] };
 
+const ofAcme = { customerColumn: undefined, customer: 'acme' };
+
 function eventOf(row: readonly string[], options: Partial<MappingOptions> = {}): ImportedEvent {
   const mapped = createMapping(header, { ...base, ...options }).toEvent(row);
   if ('reason' in mapped) throw new Error(mapped.reason);
@@ -20,6 +22,7 @@ describe('a timestamp is read with its offset, or in the zone that was said', ()
     ['2023-11-16 18:15:46+02', 'UTC', '2023-11-16T18:15:46+02:00'],
     ['2023-11-16 18:15:46', 'Europe/Berlin', '2023-11-16T17:15:46Z'],
     ['2023-07-16 18:15:46', 'Europe/Berlin', '2023-07-16T16:15:46Z'],
+    ['2023-11-16T18:15:46.000Z', 'Europe/Berlin', '2023-11-16T18:15:46.000Z'],
   ])('%s in %s is %s', (cell, timeZone, expected) => {
     expect(eventOf([cell, 'acme', '1', 'eu'], { timeZone }).timestamp).toBe(expected);
   });
@@ -28,6 +31,10 @@ describe('a timestamp is read with its offset, or in the zone that was said', ()
     ['yesterday', 'UTC', 'is no timestamp'],
     ['16.11.2023 18:15', 'UTC', 'is no timestamp'],
     ['', 'UTC', 'is no timestamp'],
+    ['x2023-11-16 18:15:46', 'UTC', 'is no timestamp'],
+    ['2023-11-16 18:15:46 UTC', 'UTC', 'is no timestamp'],
+    ['x2023-11-16T18:15:46.000Z', 'UTC', 'is no timestamp'],
+    ['2023-11-16T18:15:46.000Zx', 'UTC', 'is no timestamp'],
     ['2026-03-29 02:30:00', 'Europe/Berlin', 'is no instant in Europe/Berlin: '],
     ['2026-10-25 02:30:00', 'Europe/Berlin', 'is no instant in Europe/Berlin: '],
   ])('"%s" in %s is refused: it is no time, or not one time', (cell, timeZone, words) => {
@@ -63,11 +70,25 @@ describe('cells become properties', () => {
     });
   });
 
+  test('but for those of the event name and of the key', () => {
+    const { properties } = eventOf(['2026-03-01 00:00:00', 'acme', '5', 'eu'], {
+      eventName: undefined,
+      eventNameColumn: 'Region',
+      keyColumn: 'Tokens',
+    });
+    expect(properties).toEqual({});
+  });
+
+  test('whatever the column is called, or where it has no name', () => {
+    const { toEvent } = createMapping(['timestamp', 'a=b', ''], { ...base, ...ofAcme, properties: ['x=a=b', 'y='] });
+    expect(toEvent(['2026-03-01 00:00:00', '1', '2'])).toMatchObject({ event: { properties: { x: 1, y: 2 } } });
+  });
+
   test('and constants join them', () => {
     const { properties } = eventOf(['2026-03-01 00:00:00', 'acme', '5', 'eu'], {
-      constants: ['Model=large', 'Scale=2'],
+      constants: ['Model=large', 'Scale=2', 's=a=b'],
     });
-    expect(properties).toEqual({ Tokens: 5, Region: 'eu', Model: 'large', Scale: 2 });
+    expect(properties).toEqual({ Tokens: 5, Region: 'eu', Model: 'large', Scale: 2, s: 'a=b' });
   });
 });
 
@@ -100,8 +121,21 @@ describe('the content of a row is its identity', () => {
     expect(keysOf(rows, { properties: ['Tokens'] })).toEqual(keysOf(rows));
   });
 
-  test('another source gives other keys', () => {
-    expect(keysOf(rows, { source: 'second' })).not.toEqual(keysOf(rows));
+  test.each<[string, Partial<MappingOptions>]>([
+    ['source', { source: 'second' }],
+    ['event name', { eventName: 'other' }],
+    ['customer', { ...ofAcme, customer: 'globex' }],
+  ])('another %s gives other keys', (_what, options) => {
+    const keys = keysOf(rows, { ...ofAcme, ...options });
+    expect(keys.filter((key) => keysOf(rows, ofAcme).includes(key))).toEqual([]);
+  });
+
+  test('which is the same in every version: another one would bill an old file again', () => {
+    expect(keysOf(rows)).toEqual([
+      'row:cRkFshgzIvspS3BiFEVPsNj5CBE',
+      'row:bzZNyOIQuQtOsDlvB1EDXxHZk28',
+      'row:cRkFshgzIvspS3BiFEVPsNj5CBE:2',
+    ]);
   });
 
   test('unless a column has the key', () => {
@@ -110,18 +144,42 @@ describe('the content of a row is its identity', () => {
   });
 });
 
+describe('the customer', () => {
+  const row = ['2026-03-01 00:00:00', 'globex', '5', 'eu'];
+
+  test.each<[string, Partial<MappingOptions>, object]>([
+    ['by id', { customerColumn: undefined, customerId: 'c1' }, { customerId: 'c1' }],
+    ["by the caller's own id", ofAcme, { externalCustomerId: 'acme' }],
+    ['by a column', {}, { externalCustomerId: 'globex' }],
+  ])('is named %s', (_how, options, named) => {
+    const { customerId, externalCustomerId } = eventOf(row, options);
+    expect({ customerId, externalCustomerId }).toEqual({
+      customerId: undefined,
+      externalCustomerId: undefined,
+      ...named,
+    });
+  });
+});
+
 describe('a mapping that cannot be is a usage error', () => {
   test.each<[string, Partial<MappingOptions>, readonly string[]]>([
-    ['there is no column "When"', { timestampColumn: 'When' }, header],
+    ['--timestamp: there is no column "When"', { timestampColumn: 'When' }, header],
+    ['--event-name-column: there is no column "E"', { eventName: undefined, eventNameColumn: 'E' }, header],
+    ['--customer-column: there is no column "C"', { customerColumn: 'C' }, header],
+    ['--key-column: there is no column "K"', { keyColumn: 'K' }, header],
     ['no column says when it happened', {}, ['Customer', 'Tokens']],
     ['two columns called "Customer"', {}, ['TIMESTAMP', 'Customer', 'Customer']],
     ['exactly one of --customer, --customer-id and --customer-column', { customer: 'acme' }, header],
+    ['exactly one of --customer, --customer-id and --customer-column', { customerId: 'c1' }, header],
+    ['exactly one of --customer, --customer-id and --customer-column', { customerColumn: undefined }, header],
     ['--event-name or --event-name-column is required', { eventName: undefined }, header],
     ['--event-name and --event-name-column both say it', { eventNameColumn: 'Region' }, header],
-    ['there is no column "Price"', { properties: ['price=Price'] }, header],
+    ['--property: there is no column "Price"', { properties: ['price=Price'] }, header],
     ['"a" is given twice', { properties: ['a=Tokens', 'a=Region'] }, header],
     ['"Tokens" has a value already', { constants: ['Tokens=1'] }, header],
+    ['"a" has a value already', { constants: ['a=1', 'a=2'] }, header],
     ['--set takes name=value', { constants: ['Tokens'] }, header],
+    ['--set takes name=value', { constants: ['=1'] }, header],
     ['no property can be called "__proto__"', {}, [...header, '__proto__']],
     ['no property can be called "__proto__"', { properties: ['__proto__=Tokens'] }, header],
     ['no property can be called "__proto__"', { constants: ['__proto__=1.50'] }, header],
@@ -131,6 +189,21 @@ describe('a mapping that cannot be is a usage error', () => {
     expect(() => createMapping(columns, { ...base, ...options })).toThrow(
       expect.objectContaining({ kind: 'usage', message: expect.stringContaining(words) }),
     );
+  });
+});
+
+test.each<[readonly string[], Partial<MappingOptions>, string]>([
+  [['Customer', 'Tokens'], {}, 'name it with --timestamp; there are Customer, Tokens'],
+  [header, { timestampColumn: 'When' }, 'there are TIMESTAMP, Customer, Tokens, Region'],
+  [['TIMESTAMP;Customer'], { timestampColumn: 'When' }, "if that is several columns: --delimiter ';'"],
+])('where a column is missing from %j, it is said what there is', (columns, options, hint) => {
+  expect(() => createMapping(columns, { ...base, ...options })).toThrow(expect.objectContaining({ hint }));
+});
+
+test('a row that names no event is refused', () => {
+  const options = { ...base, eventName: undefined, eventNameColumn: 'Region' };
+  expect(createMapping(header, options).toEvent(['2026-03-01 00:00:00', 'acme', '5', ''])).toEqual({
+    reason: 'has no event name',
   });
 });
 

@@ -87,6 +87,27 @@ describe('a record without properties that names its event and its customer is f
   });
 });
 
+describe('a key that is made of a record', () => {
+  const cloudEvent = { specversion: '1.0', id: '1', source: '/g', type: 'js', subject: 'acme', time: own.timestamp };
+
+  test.each([
+    ['its content', { ...own, v: 1 }, 'row:qWLCMnh1X3lUc4AJpYWaVxHx43u'],
+    ['the source and the id of a CloudEvent', cloudEvent, 'ce:zP5wsMjQFstEqsB2NWyTQby3MUQ'],
+  ])('of %s is the same in every version: another one would bill an old file again', (_what, record, key) => {
+    expect(mapped(record)).toMatchObject({ event: { idempotencyKey: key } });
+  });
+
+  test.each<[string, Partial<MappingOptions>]>([
+    ['source', { source: 'second' }],
+    ['event name', { eventName: 'other' }],
+    ['customer', { customer: 'globex' }],
+  ])('is another one for another %s', (_what, options) => {
+    const [one, other] = [mapped({ ...own, v: 1 }), mapped({ ...own, v: 1 }, options)];
+    if ('reason' in one || 'reason' in other) throw new Error('it is no event');
+    expect(other.event.idempotencyKey).not.toBe(one.event.idempotencyKey);
+  });
+});
+
 test('of a plain record the names of the interface are columns like any other', () => {
   const flags = { eventName: 'e', customer: 'globex' };
   const { externalCustomerId: _, ...plain } = own;
