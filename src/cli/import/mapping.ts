@@ -68,7 +68,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
   const { source = '' } = options;
-  const unnamed = properties.find(({ name, column }) => name === '' && header[column] === '')?.column;
+  const unnamed = properties.find(({ name }) => name === '')?.column;
 
   const toEvent = (row: readonly string[]): MappedRow => {
     if (row.length !== header.length)
@@ -184,6 +184,7 @@ function propertiesOf(
 /** Name of a property, and of the column that it comes from. Throws a usage error for a name that no property may have. */
 export function splitProperty(pair: string): readonly [string, string] {
   const [name = '', ...rest] = pair.split('=');
+  if (name === '') throw usage(`--property takes name=column or a column, not "${pair}"`);
   refuseForbidden(name);
   return [name, rest.length === 0 ? name : rest.join('=')];
 }

@@ -178,6 +178,8 @@ describe('a mapping that cannot be is a usage error', () => {
     ['"a" is given twice', { properties: ['a=Tokens', 'a=Region'] }, header],
     ['"Tokens" has a value already', { constants: ['Tokens=1'] }, header],
     ['"a" has a value already', { constants: ['a=1', 'a=2'] }, header],
+    ['--property takes name=column or a column, not "=Tokens"', { properties: ['=Tokens'] }, header],
+    ['--property takes name=column or a column, not ""', { properties: [''] }, header],
     ['--set takes name=value', { constants: ['Tokens'] }, header],
     ['--set takes name=value', { constants: ['=1'] }, header],
     ['no property can be called "__proto__"', {}, [...header, '__proto__']],
