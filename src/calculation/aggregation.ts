@@ -1,6 +1,6 @@
 /**
  * Event values -> a meter's exact quantity, whatever their number, order or batches (semantics 8).
- * A sum of a million tenths is exact: values are scaled integers by the number of their decimals, never floats.
+ * A sum of a million tenths is exact: values are added as integers, one sum for each number of decimals, never as floats.
  */
 
 import { limits } from '../limits.ts';
@@ -14,7 +14,7 @@ export interface AggregateReading {
   readonly quantity: Big;
   /** Events that gave the quantity a value. */
   readonly count: number;
-  /** Events whose value is there but is no number, or is out of range. Events without the key are in neither count. */
+  /** Events whose value is present but not a number, or out of range. Events without the key are in neither count. */
   readonly skipped: number;
 }
 
@@ -32,19 +32,19 @@ interface ScaledValue {
 }
 
 const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
-/** Below this every JavaScript integer is its own exact text, and a sum of two of them is exact. */
+/** Below this, JavaScript prints every integer exactly, and a sum of two of them is exact. */
 const safeInteger = 2 ** 52;
 
 /**
- * The exact value of a JSON number or of a text that is one (`"20"` is 20); undefined for anything else, and for 10^40 or
- * more or for more than `limits.eventFractionDigits` decimals, which a meter skips (semantics 8; the bounds are our choice).
+ * The exact value of a JSON number, or of a text that holds one (`"20"` is 20). Undefined for anything else, for 10^40 or
+ * more, and for more than `limits.eventFractionDigits` decimals: a meter skips those (semantics 8; the bounds are our choice).
  */
 export function quantityOf(value: PropertyValue): Big | undefined {
   const scaled = scaledValueOf(value);
   return scaled === undefined ? undefined : scaledDecimal(scaled.coefficient, scaled.scale);
 }
 
-/** Why a meter skips a value, in words that go behind it; undefined for a value that it counts. */
+/** Why a meter skips a value, in words that follow it; undefined for a value that it counts. */
 export function skipReasonOf(value: PropertyValue): string | undefined {
   if (scaledValueOf(value) !== undefined) return undefined;
   const text = numberTextOf(value);
@@ -165,7 +165,7 @@ function numberTextOf(value: PropertyValue): string | undefined {
   return value.rawJSON;
 }
 
-/** Checks the size on the digits before a bigint is made of them: `1e999999999` must cost nothing. */
+/** Checks the size on the digits before making a bigint of them: `1e999999999` must cost nothing. */
 function parseScaled(text: string): ScaledValue | undefined {
   const parts = numberPattern.exec(text);
   if (parts === null) return undefined;

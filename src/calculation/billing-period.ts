@@ -105,7 +105,7 @@ export function nestingGrid(intervals: readonly Interval[]): Interval | undefine
   return intervals.every((interval) => lengthOf(interval) % lengthOf(grid) === 0) ? grid : undefined;
 }
 
-/** One text for each interval; another one for none. */
+/** One text for each interval, and another for no interval. */
 export function intervalKey(interval: Interval | undefined): string {
   return interval === undefined ? '' : `${interval.count} ${interval.unit}`;
 }

@@ -4,14 +4,14 @@ import { type Big, decimal, decimalOfInteger, divideHalfUp, sumOf, wholePartOf, 
 import { limits } from '../limits.ts';
 import { inNfc } from '../normal-text.ts';
 
-/** Interface 2.7. Absent or null caps nothing; of two caps the one that is reached first counts (semantics 10). */
+/** Interface 2.7. An absent or null cap caps nothing; of two caps, the one reached first counts (semantics 10). */
 export interface BudgetCaps {
   /** Decimal text of credits. */
   readonly maxCredits?: string | null | undefined;
   readonly maxCreditsCents?: bigint | null | undefined;
 }
 
-/** The usage that a budget counts: that whose property has this text, compared in NFC (semantics 10). */
+/** The usage that a budget counts: usage whose property has this text, compared in NFC (semantics 10). */
 export interface BudgetDimension {
   readonly eventPropertyKey: string;
   readonly eventPropertyValue: string;
@@ -26,7 +26,7 @@ export interface BudgetCap extends BudgetCaps, BudgetDimension {
   readonly consumedBeforeCents: bigint;
 }
 
-/** How far a budget is used, its figures those of interface 2.7. */
+/** How much of a budget is used, in the figures of interface 2.7. */
 export interface BudgetUse {
   /** Credits, half-up at six decimals; 0 where the contract has no credit rate. */
   readonly consumedUnits: Big;
@@ -53,9 +53,9 @@ export function budgetUse(caps: BudgetCaps, consumedCents: bigint, creditRateCen
 }
 
 /**
- * How many cents of credits a budget lets its dimension use: the lower of its caps, a fraction of a cent dropped.
- * Undefined without a cap. A cap in credits caps nothing on a contract that has no credit rate, since there nothing is
- * counted in credits (our choice), but for a cap of 0, which is 0 at any rate.
+ * How many cents of credits a budget lets its dimension use: the lower of its caps, with any fraction of a cent dropped.
+ * Undefined without a cap. On a contract without a credit rate nothing is counted in credits, so a cap in credits caps
+ * nothing there (our choice), except a cap of 0, which is 0 cents at any rate.
  */
 export function budgetCapCents(caps: BudgetCaps, creditRateCents: bigint | undefined): bigint | undefined {
   const [first, ...rest] = capsInCents(caps, creditRateCents);

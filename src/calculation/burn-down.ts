@@ -1,7 +1,7 @@
 /**
  * Running usage through all grants in order (semantics 9), within the caps of budgets (semantics 10).
- * Pure, and always computed from what the grants had before the open invoices drew on them, so that a second run over the
- * same usage gives the same totals: what is written is the difference (settlement-plan.ts).
+ * Pure, and always computed from what the grants had before the open invoices drew on them. So a second run over the same
+ * usage gives the same totals, and only the difference is written (settlement-plan.ts).
  */
 
 import { assert } from '../assert.ts';
@@ -25,7 +25,7 @@ export interface Draw {
   readonly creditMicros: bigint;
 }
 
-/** What credits pay of one line of one open invoice: `totalCents` is `appliedCents` and `overageCents` together. */
+/** What credits pay of one line of one open invoice: `totalCents` is the sum of `appliedCents` and `overageCents`. */
 export interface LineBurn {
   readonly invoiceId: string;
   readonly lineKey: string;
@@ -47,7 +47,7 @@ export interface BurnDownInput {
   /** Metered lines of all open invoices, in line order; ordered here by invoice, then phase. */
   readonly usage: readonly UsageAtom[];
   readonly grants: readonly GrantState[];
-  /** What is written on open invoices; only what closed grants paid matters, which stays as it is. */
+  /** What is written on open invoices. Only draws on closed grants matter: these stay as they are. */
   readonly openDraws: readonly OpenDraw[];
   readonly budgets: readonly BudgetCap[];
   /** Cents per credit for free credits and for budgets in credits; absent where the contract has no rate. */
@@ -68,7 +68,7 @@ interface OpenAtom {
   readonly atom: UsageAtom;
   /** Not paid yet. */
   openCents: bigint;
-  /** Of these, what budgets still let credits pay. */
+  /** The part of `openCents` that budgets still let credits pay. */
   creditableCents: bigint;
 }
 
@@ -76,7 +76,7 @@ interface OpenAtom {
 interface Pool {
   readonly grant: GrantState;
   capacityCents: bigint;
-  /** Whether usage would have taken more than there was, and took all of it: further usage changes nothing any more. */
+  /** Whether usage asked for more than the grant had and took all of it: further usage then changes nothing. */
   wasShort: boolean;
   readonly takings: Map<string, Taking>;
 }
@@ -89,9 +89,9 @@ interface Taking {
 /**
  * What each grant pays on each line of the open invoices, in total; and what is left to pay.
  *
- * Atoms go in the order of invoice, phase, line; each is paid by the grants in deduction order that may pay it. A grant with
- * a rate gives credits by its own ratio, half-up at six decimals, and all it has left when its last cent goes. Free credits
- * are valued at `valuationRateCents` and unused without it (semantics 9). What closed grants paid stays, unless the usage
+ * Atoms go in the order of invoice, phase, line; the grants that may pay an atom do so in deduction order. A grant with a
+ * rate gives credits by its own ratio, half-up at six decimals, and all it has left with its last cent. Free credits are
+ * valued at `valuationRateCents` and stay unused without it (semantics 9). What closed grants paid stays, unless the usage
  * itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap (semantics 10).
  */
 export function burnDown(input: BurnDownInput): BurnDown {
@@ -107,7 +107,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
   return {
     draws,
-    // Found where it is asked for: hardly anybody does, and open invoices may have thousands of lines.
+    // Computed on demand: few callers need it, and open invoices may have thousands of lines.
     get lines() {
       return linesOf(usage, draws);
     },
@@ -120,7 +120,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
 
 const noAtoms: ReadonlyMap<string, readonly OpenAtom[]> = new Map();
 
-/** Why a grant may not pay for this usage; undefined when it may. For explanations, and the rule itself. */
+/** Why a grant may not pay for this usage; undefined when it may. Both the rule itself and the words of explanations. */
 export function ineligibility(
   grant: Pick<GrantState, 'expiresAt' | 'specifiers'>,
   atom: UsageAtom,
@@ -130,7 +130,7 @@ export function ineligibility(
 }
 
 function expiresBefore({ expiresAt }: Pick<GrantState, 'expiresAt'>, phaseEnd: Temporal.Instant): boolean {
-  // As numbers, since a contract may have thousands of grants, and each phase of its usage asks all of them.
+  // As numbers: a contract may have thousands of grants, and each phase of its usage looks at all of them.
   return expiresAt !== undefined && expiresAt.epochMilliseconds < phaseEnd.epochMilliseconds;
 }
 
@@ -154,8 +154,8 @@ function creditableAtoms(
 }
 
 /**
- * What a closed grant has paid stays paid, as far as there is usage for it still. It covers creditable cents first, so that
- * they are not paid twice, and only then those beyond a cap that was lowered after the fact.
+ * What a closed grant has paid stays paid, as far as there still is usage for it. It covers creditable cents first, so that
+ * they are not paid twice, and only then cents beyond a cap that was lowered later.
  */
 function keepHistory(
   grant: GrantState,
@@ -174,7 +174,7 @@ function keepHistory(
     .filter((draw) => draw.appliedCents > 0n);
 }
 
-/** A draw as it was written; less of it takes the credits of its cents, and of free credits its share. */
+/** A draw as written. A smaller part of it takes the credits of its cents, or its share of free credits. */
 function partOfDraw(grant: GrantState, draw: OpenDraw, appliedCents: bigint): Draw {
   const { invoiceId, lineKey, grantId, amountCents, creditMicros } = draw;
   const whole = { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros };
@@ -201,7 +201,7 @@ function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool
 }
 
 /**
- * Which grants expire before a phase ends, or have nothing left by then, is found once for the phase: it may have thousands of
+ * Finds once for each phase which grants expire before its end or have nothing left by then: a phase may have thousands of
  * lines, and as many grants.
  */
 function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
@@ -215,7 +215,7 @@ function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
   }
 }
 
-/** The pools are those of grants that do not expire before the usage ends; one that nothing more can come of leaves them. */
+/** `pools` holds the grants that do not expire before the usage ends; a pool that can give nothing more is removed. */
 function payAtom(open: OpenAtom, pools: Set<Pool>): void {
   for (const pool of pools) {
     if (open.creditableCents === 0n) return;
@@ -276,11 +276,11 @@ function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }
   if (isFree(pool.grant)) {
     if (isLast && pool.wasShort) return micros;
     assert(valuationRateCents !== undefined, 'free credits that nothing values pay for nothing');
-    // However much a credit is worth, nothing is had for none of it.
+    // However much a credit is worth, even a cent takes at least a millionth of one.
     return minimum(micros, maximum(1n, microsOfCents(appliedCents, valuationRateCents)));
   }
   if (isLast && pool.capacityCents === 0n) return micros;
-  // As long as a cent is left, so is a credit: rounding must not empty the one before the other.
+  // While a cent is left, so is some credit: rounding must not empty one before the other.
   return minimum(micros - 1n, creditsOf(pool.grant, appliedCents));
 }
 

@@ -13,16 +13,16 @@ export interface Correction {
   readonly appliedCents: bigint;
 }
 
-/** Why the current state forbids it: a conflict, with what to do instead where there is something. */
+/** Why the current state forbids a correction: a conflict, with what to do instead if anything can be done. */
 export interface Refusal {
   readonly refusal: string;
 }
 
 /**
- * The opposite of one entry, or why it may not be undone: expirations and reversals never, nothing twice, a grant only
- * while nothing of it was used, an adjustment only where its grant stays between nothing and what was granted. The
- * wallet must be folded from the same entries. A return to a grant that has expired is to be followed by an expiration
- * in the same transaction.
+ * The opposite of one entry, or why it may not be undone. Expirations and reversals are never undone, and nothing is
+ * undone twice; a grant only while none of it was used, an adjustment only where its grant stays between 0 and what was
+ * granted. The wallet must be folded from the same entries. A return to an expired grant must be followed by an
+ * expiration in the same transaction.
  */
 export function reversalOf(
   entry: LedgerEntry,
@@ -44,22 +44,22 @@ export function reversalOf(
     appliedCents: -entry.appliedCents,
   };
   if (entry.type === 'grant') return isUntouched(grant) ? correction : { refusal: usedProblem(grant) };
-  // What usage took fits in again whatever was adjusted meanwhile.
+  // What usage took always fits back in, whatever was adjusted meanwhile.
   if (entry.type === 'usage') return correction;
   return rangeProblem(grant, correction) ?? dustProblem(grant, correction) ?? correction;
 }
 
 /**
- * The correction of a grant by an amount in cents or in credits, never both; for a grant with a rate the other follows from
- * its own ratio, half-up, and a grant that is emptied or filled up keeps no dust. Refused below 0 and above the original,
- * counting what usage took as still there: it comes back when usage shrinks or an invoice is voided.
+ * The correction of a grant by an amount in cents or in credits, never both. For a grant with a rate, the other follows from
+ * the grant's own ratio, half-up; a grant that is emptied or filled up keeps no dust. Refused below 0 and above the original.
+ * What usage took counts as still there, because it comes back when usage shrinks or an invoice is voided.
  */
 export function adjustmentOf(
   grant: GrantState,
   change: { readonly amountCents: bigint } | { readonly creditMicros: bigint },
 ): Correction | Refusal {
   if (grant.isReversed) return { refusal: `grant ${grant.grantId} is reversed` };
-  // A grant that was used up before its day is closed by it too: what is added would only lapse.
+  // Its expiry also closes a grant that was used up before: anything added would only lapse.
   if (grant.status === 'expired' || grant.isClosed) return { refusal: `grant ${grant.grantId} has expired` };
   const movement = bothMeasures(grant, change);
   if ('refusal' in movement) return movement;
@@ -116,7 +116,7 @@ function following(change: bigint, own: Measure, other: Measure): bigint {
   return minimum(most, maximum(1n - other.remaining, share));
 }
 
-/** Why a grant takes no more although there seems to be room, and what does the same. */
+/** Why a grant takes no more although there seems to be room, and what to do instead. */
 const overfilled = ' once what usage took comes back: grant new credits instead';
 
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {

@@ -2,7 +2,7 @@
 
 import { compareText } from '../text-order.ts';
 
-/** What of a grant decides its place in the order. */
+/** The properties of a grant that decide its place in the order. */
 export interface Deductible {
   readonly grantId: string;
   readonly expiresAt: Temporal.Instant | undefined;

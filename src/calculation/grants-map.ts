@@ -1,4 +1,4 @@
-/** What a ledger knows of its grants, by their ids: gone on from again and again, and there may be thousands of them. */
+/** What a ledger knows of its grants, by id. It is copied and extended again and again, and may hold thousands of grants. */
 
 import type { GrantTotals } from './ledger.ts';
 
@@ -7,7 +7,7 @@ export interface Grants {
   readonly size: number;
   readonly get: (id: string) => GrantTotals | undefined;
   readonly values: () => Iterable<GrantTotals>;
-  /** The same, to be changed on its own. */
+  /** A copy that can be changed without changing this one. */
   readonly copy: () => GrowingGrants;
 }
 
@@ -18,8 +18,8 @@ export interface GrowingGrants extends Grants {
 export const noGrants: Grants = layered(new Map(), new Map());
 
 /**
- * What was set lately lies over what is shared with the copies before, so that a copy costs the root of what there is, and not
- * all of it.
+ * Recent changes lie over a map that earlier copies share, so that a copy costs the square root of the number of grants
+ * rather than all of it.
  */
 function layered(shared: ReadonlyMap<string, GrantTotals>, latest: Map<string, GrantTotals>): GrowingGrants {
   let added = latest.keys().reduce((count, id) => count + (shared.has(id) ? 0 : 1), 0);

@@ -1,6 +1,6 @@
 /**
  * Contract snapshot + one period of its invoice grid + metered quantities -> the lines of an invoice, in order.
- * The lines of a draft and those frozen at finalization come from here alike (semantics 7).
+ * Both the lines of a draft and those frozen at finalization come from here (semantics 7).
  */
 
 import { assert } from '../assert.ts';
@@ -27,7 +27,7 @@ export interface InvoiceLine {
   readonly name: string;
   readonly description: string;
   readonly quantity: Big;
-  /** Dollars, exact; effective where tiers or proration made it. */
+  /** Dollars, exact; the effective price where tiers or proration made it. */
   readonly unitPrice: Big;
   /** Dollars before the rounding to cents. */
   readonly exactAmount: Big;
@@ -46,9 +46,9 @@ export interface InvoiceLine {
   readonly proration?: Proration | undefined;
 }
 
-/** What the invoice of a period comes to; its credits are in it once `withCredits` has added them. */
+/** The invoice of a period; it holds its credits once `withCredits` has added them. */
 export interface InvoiceDraft {
-  /** What its credits are for. */
+  /** The service period of its credit lines. */
   readonly service: ServicePeriod;
   readonly invoiceDate: Temporal.PlainDate;
   readonly lines: readonly InvoiceLine[];
@@ -215,8 +215,8 @@ function amounts(
 }
 
 /**
- * Cents of a price for display alone (semantics 12), half-up: at most what an amount of an invoice may be, since a price of as many
- * digits as there may be is no reason not to bill.
+ * Cents of a price, half-up, for display alone (semantics 12). Capped at the largest amount an invoice may have: a price
+ * with that many digits is no reason not to bill.
  */
 export function unitPriceCentsOf(unitPrice: Big): bigint {
   return minimum(centsOfDollars(unitPrice), limits.centsMaximum);
@@ -234,7 +234,7 @@ function summed(invoice: Pick<InvoiceDraft, 'service' | 'invoiceDate' | 'lines'>
   };
 }
 
-/** What lines come to. */
+/** The sum of these lines, in cents. */
 export function centsOfLines(lines: readonly Pick<InvoiceLine, 'totalCents'>[]): bigint {
   return sumOf(lines.map((line) => line.totalCents));
 }

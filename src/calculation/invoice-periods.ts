@@ -36,7 +36,7 @@ export interface UsageWindow {
 
 const monthly: Interval = { unit: 'MONTH', count: 1 };
 
-/** What follows from terms alone: found once, since billing asks for the same periods again and again. */
+/** What follows from the terms alone. Found once, because billing needs the same periods again and again. */
 interface TermsPeriods {
   readonly grid: Interval | undefined;
   readonly closing: BillingPeriod | undefined;
@@ -59,8 +59,8 @@ function periodsOfTerms(terms: BillingTerms): TermsPeriods {
 }
 
 /**
- * The end of the period that holds `date`, where a cancellation on that day ends service. Where nothing recurs, a fixed term is
- * one period, and a contract that rolls has months (our choice).
+ * The end of the period that holds `date`: a cancellation on that day ends service there. Where nothing recurs, a fixed term
+ * is one period, and a rolling contract has months (our choice).
  */
 export function endOfPeriodAt(terms: BillingTerms, date: Temporal.PlainDate): Temporal.PlainDate {
   const { grid } = periodsOfTerms(terms);
@@ -91,8 +91,9 @@ export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeri
 }
 
 /**
- * The period behind a cancellation whose invoice bills, at the end of service, the usage that is cut by it. The one of the
- * last period of service does so where it bills usage anyway; with fixed prices alone it has been finalized at its start.
+ * The period after a cancellation whose invoice bills, at the end of service, the usage that the cancellation cut short.
+ * Undefined where the invoice of the last period of service bills usage anyway. An invoice of fixed prices alone cannot: it
+ * was finalized at the start of its period.
  */
 function closingPeriod({ startDate, endDate, uncancelled, items }: BillingTerms, grid: Interval) {
   if (uncancelled === undefined || endDate === undefined || !isBefore(startDate, endDate)) return undefined;
@@ -115,8 +116,8 @@ function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefin
 }
 
 /**
- * What to meter for an invoice: of every USAGE item, its own period that ends with the invoice's. An item that is billed
- * once is metered over the first invoice's period (our choice).
+ * What to meter for an invoice: for every USAGE item, its own period, if that ends with the invoice's. An item that is
+ * billed once is metered over the first invoice's period (our choice).
  */
 export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
   const { windows } = periodsOfTerms(terms);
@@ -131,13 +132,13 @@ export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): read
   return found;
 }
 
-/** The same for the invoice of period `index`; none once the contract has ended. */
+/** `usageWindowsOf` for the invoice of period `index`; none once the contract has ended. */
 export function usageWindowsAt(terms: BillingTerms, index: number): readonly UsageWindow[] {
   const period = invoicePeriodAt(terms, index);
   return period === undefined ? [] : usageWindowsOf(terms, period);
 }
 
-/** The period's end where usage is billed, its start where fixed prices alone are (semantics 7) or service has ended. */
+/** The period's end where usage is billed; its start where only fixed prices are (semantics 7) or service has ended. */
 export function invoiceDateOf(terms: BillingTerms, period: BillingPeriod): Temporal.PlainDate {
   if (period === periodsOfTerms(terms).closing) return period.start;
   return usageWindowsOf(terms, period).length > 0 ? period.end : period.start;
@@ -171,8 +172,8 @@ export interface BilledPeriod {
 }
 
 /**
- * Of each item that this invoice bills its own period: it starts with the invoice's period when fixed, ends with it when
- * metered.
+ * The own period of each item that this invoice bills: a fixed item's starts with the invoice's period, a metered item's
+ * ends with it.
  */
 export function billedPeriods(terms: BillingTerms, period: BillingPeriod): ReadonlyMap<ContractItem, BilledPeriod> {
   const { billed } = periodsOfTerms(terms);
@@ -197,7 +198,7 @@ function isBilledWith(terms: BillingTerms, period: BillingPeriod, item: Contract
   return closing?.start.equals(own.end) === true ? period === closing : own.end.equals(period.end);
 }
 
-/** An interval's period at the start of the invoice's, or on the last day of service, found once for all of an interval. */
+/** An interval's period at the start of the invoice's, or on the last day of service; found once for each interval. */
 function ownPeriods(
   terms: BillingTerms,
   period: BillingPeriod,

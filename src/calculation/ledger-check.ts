@@ -2,7 +2,7 @@
 
 import type { GrantTotals, LedgerEntry } from './ledger.ts';
 
-/** The invariants of reliability 5, by the names that problems go under. */
+/** The invariants of reliability 5, by the names that problems have. */
 export type LedgerRule =
   | 'entry-signs'
   | 'grant-bounds'
@@ -20,9 +20,9 @@ export interface LedgerProblem {
   readonly problem: string;
 }
 
-/** What an entry meets in the ledger before it, and what it makes of that. */
+/** The ledger as an entry finds it, and as the entry leaves it. */
 export interface EntryPlace {
-  /** The entry that it reverses, and whether another one did so before. */
+  /** The entry that it reverses, and whether an earlier entry has reversed that already. */
   readonly target: LedgerEntry | undefined;
   readonly isAgain: boolean;
   /** The grant that it moves, before and after. */
@@ -44,7 +44,7 @@ const entryRules: Readonly<Record<Exclude<LedgerRule, 'no-dust' | 'grant-bounds'
 };
 const entryRuleNames = Object.keys(entryRules) as (keyof typeof entryRules)[];
 
-/** What an entry breaks where it stands. */
+/** The rules that an entry breaks at its place. */
 export function entryProblems(entry: LedgerEntry, place: EntryPlace): LedgerProblem[] {
   const problems: LedgerProblem[] = [];
   for (const rule of entryRuleNames) {
@@ -52,7 +52,7 @@ export function entryProblems(entry: LedgerEntry, place: EntryPlace): LedgerProb
     if (problem !== undefined) problems.push({ rule, entryId: entry.id, problem });
   }
   const { grant, moved } = place;
-  // Told once, by the entry that left the bounds.
+  // Reported once, for the entry that left the bounds.
   if (moved !== undefined && !isWithin(moved) && (grant === undefined || isWithin(grant))) {
     const { id } = moved.grant;
     problems.push({
@@ -65,8 +65,8 @@ export function entryProblems(entry: LedgerEntry, place: EntryPlace): LedgerProb
 }
 
 /**
- * Of a grant with a rate the last cent goes with the last credit. Where a credit is worth so much that usage took cents worth
- * less than half a millionth of one, a reversal gives back just these: cents, and no credits.
+ * The last cent of a grant with a rate goes with its last credit. There is one exception: where usage took cents worth less
+ * than half a millionth of a credit, a reversal gives back those cents and no credits.
  */
 export function grantProblem(totals: GrantTotals): LedgerProblem | undefined {
   const { grant, remainingCents, remainingMicros, hasReturns } = totals;
@@ -108,13 +108,13 @@ function reversalProblem(entry: LedgerEntry, { target, isAgain }: EntryPlace): s
   return isAgain ? `entry ${target.id} is reversed twice` : undefined;
 }
 
-/** Every entry belongs to exactly one grant, so what the grants hold together is the wallet. */
+/** Every entry belongs to exactly one grant, so the wallet is the sum of its grants. */
 function conservationProblem(entry: LedgerEntry, { grant }: EntryPlace): string | undefined {
   const isOwned = entry.type === 'grant' || (grant !== undefined && entry.grantEntryId !== undefined);
   return isOwned ? undefined : `entry ${entry.id} belongs to no grant, so cents are not conserved`;
 }
 
-/** A grant never falls below nothing, nor rises above what was granted. */
+/** A grant never falls below 0 or rises above what was granted. */
 function isWithin({ grant, remainingCents, remainingMicros }: GrantTotals): boolean {
   return (
     remainingCents >= 0n &&

@@ -1,6 +1,6 @@
 /**
- * A ledger as far as writing behind it has to know it: what each grant has left, and every rule that was broken on the way.
- * It goes on behind its last entry, so that who keeps it need not read the entries again.
+ * What appending to a ledger has to know of it: what each grant has left, and every rule that was broken on the way.
+ * A fold continues after its last entry, so whoever keeps one need not read the entries again.
  */
 
 import { type Grants, noGrants } from './grants-map.ts';
@@ -9,7 +9,7 @@ import type { LedgerProblem } from './ledger-check.ts';
 import { grantIdOf, grantStateOf, lapseOf, movedTotals, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
 
-/** One contract's ledger up to its newest entry. It can be kept and gone on from. */
+/** One contract's ledger up to its newest entry. It can be kept and continued. */
 export interface LedgerFold {
   /** The newest entry. */
   readonly last: LedgerEntry | undefined;
@@ -17,12 +17,12 @@ export interface LedgerFold {
   readonly cents: bigint;
   readonly micros: bigint;
   readonly grants: Grants;
-  /** No grant must lapse before it; undefined where that has to be found out again. */
+  /** No grant lapses before this; undefined where it has to be found again. */
   readonly nextLapseEpochMs: number | undefined;
   readonly reversedIds: ReadonlySet<string>;
   /** What the entries broke, oldest first. */
   readonly broken: readonly LedgerProblem[];
-  /** What grants should not look like, by their id: the next entry may set it right. */
+  /** Rules that the state of a grant breaks, by its id: the next entry may set it right. */
   readonly unsound: ReadonlyMap<string, LedgerProblem>;
 }
 
@@ -38,7 +38,7 @@ export const emptyLedger: LedgerFold = {
   unsound: new Map(),
 };
 
-/** A ledger that goes on, entry by entry. */
+/** A ledger that grows entry by entry. */
 export interface GrowingLedger {
   /** Up to the newest entry; once it is kept, nothing may be added. */
   readonly fold: LedgerFold;
@@ -46,10 +46,10 @@ export interface GrowingLedger {
   readonly add: (entry: LedgerEntry, target: LedgerEntry | undefined) => void;
 }
 
-/** Goes on behind `before`, which stays as it is. */
+/** Continues after `before`, which stays as it is. */
 export function growLedger(before: LedgerFold): GrowingLedger {
   const grants = before.grants.copy();
-  // Most entries reverse nothing, and break nothing.
+  // Copied only when needed: most entries reverse nothing and break nothing.
   let reversedIds: Set<string> | undefined;
   let broken: LedgerProblem[] | undefined;
   let unsound: Map<string, LedgerProblem> | undefined;
@@ -97,7 +97,7 @@ export function foldWhole(entries: readonly LedgerEntry[]): LedgerFold {
   return fold;
 }
 
-/** Every rule that the ledger breaks: what its entries broke, then what its grants should not look like. */
+/** Every rule that the ledger breaks: first those that its entries broke, then those that the state of its grants breaks. */
 export function problemsIn({ broken, unsound }: LedgerFold): LedgerProblem[] {
   return [...broken, ...unsound.values()];
 }
@@ -125,7 +125,7 @@ function nextLapseOf({ grants, nextLapseEpochMs }: LedgerFold): number {
   return next;
 }
 
-/** A grant that is looked at for itself: only where the next to lapse has nothing left do the others matter. */
+/** Looks at the changed grant alone. The others matter only where it was the next to lapse and no longer is. */
 function nextLapseBehind(
   next: number | undefined,
   before: GrantTotals | undefined,

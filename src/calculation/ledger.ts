@@ -31,7 +31,7 @@ export interface LedgerEntry {
   readonly sourceType: LedgerSourceType;
   readonly invoiceId?: string | undefined;
   readonly lineKey?: string | undefined;
-  /** The grant that the entry moves; absent on a grant itself. A reversal carries that of its target, or the grant reversed. */
+  /** The grant that the entry moves; absent on a grant itself. A reversal carries its target's, or the grant it reverses. */
   readonly grantEntryId?: string | undefined;
   readonly reversesEntryId?: string | undefined;
   readonly expiresAt?: Temporal.Instant | undefined;
@@ -66,10 +66,10 @@ export interface GrantState {
   /** Sum of the grant's entries, whether or not it has expired. */
   readonly remainingCents: bigint;
   readonly remainingMicros: bigint;
-  /** Sum of adjustments that stand: never above 0, since all that usage took may come back (semantics 9). */
+  /** Sum of the adjustments not reversed; never above 0, because all that usage took may come back (semantics 9). */
   readonly adjustedCents: bigint;
   readonly adjustedMicros: bigint;
-  /** `remaining`, with what usage on open invoices has drawn put back: what a new drawing starts from. */
+  /** `remaining` plus what usage on open invoices has drawn: what a new burn-down starts from. */
   readonly availableCents: bigint;
   readonly availableMicros: bigint;
   readonly status: GrantStatus;
@@ -109,11 +109,11 @@ export interface OpenDraw {
 /** What the entries of one grant come to, whatever the instant. */
 export interface GrantTotals {
   readonly grant: LedgerEntry;
-  /** When it expires, as a number, since every write compares those of all grants; infinite for never. */
+  /** When it expires, as a number because every write compares those of all grants; infinite for never. */
   readonly expiresAtEpochMs: number;
   readonly remainingCents: bigint;
   readonly remainingMicros: bigint;
-  /** Of the adjustments that stand. */
+  /** Sum of the adjustments not reversed. */
   readonly adjustedCents: bigint;
   readonly adjustedMicros: bigint;
   readonly hasLapsed: boolean;
@@ -166,7 +166,7 @@ export function newTotals(grant: LedgerEntry): GrantTotals {
   };
 }
 
-/** A grant behind an entry of its own, which may reverse `target`. */
+/** A grant's totals after one of its entries, which may reverse `target`. */
 export function movedTotals(before: GrantTotals, entry: LedgerEntry, target: LedgerEntry | undefined): GrantTotals {
   const made = entry.type === 'adjustment' ? entry : undefined;
   const undone = target?.type === 'adjustment' ? target : undefined;
@@ -194,7 +194,7 @@ export function balancesAfter(
   };
 }
 
-/** The usage entries of the given invoices that no reversal has undone, in the order of `entries`, which are all. */
+/** The usage entries of the given invoices that no reversal has undone, in the order of `entries`, the whole ledger. */
 export function standingUsageOn<E extends LedgerEntry>(entries: readonly E[], invoiceIds: ReadonlySet<string>): E[] {
   const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
   return entries.filter(
@@ -224,7 +224,7 @@ export function drawKey(draw: {
 }
 
 /**
- * Cents per credit by which free credits are valued: the contract's own setting, else the newest rate above 0 that was
+ * Cents per credit at which free credits are valued: the contract's own setting, else the newest rate above 0 that was
  * granted on it, else none (semantics 9).
  */
 export function valuationRateOf(entries: readonly LedgerEntry[], settingCents: bigint | undefined): bigint | undefined {
@@ -251,7 +251,7 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
   return b.createdAt.epochMilliseconds - a.createdAt.epochMilliseconds || b.seq - a.seq;
 }
 
-/** A grant at an instant; `open` is what open invoices have drawn, which a new drawing puts back. */
+/** A grant at an instant; `open` is what open invoices have drawn, which a new burn-down puts back. */
 export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: readonly LedgerEntry[] = []): GrantState {
   const { grant, remainingCents, remainingMicros, hasLapsed } = totals;
   const isExpired = hasExpired(grant, at);
@@ -281,7 +281,7 @@ export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: re
   };
 }
 
-/** Whether a grant's expiry, a whole millisecond, has come: from that instant on, itself included (semantics 9). */
+/** Whether a grant has expired: from its expiry on, a whole millisecond, inclusive (semantics 9). */
 export function hasExpired(
   grant: { readonly expiresAt?: Temporal.Instant | undefined },
   at: Temporal.Instant,
@@ -296,8 +296,8 @@ export function isFree(grant: Pick<GrantState, 'originalCents' | 'creditRateCent
 }
 
 /**
- * From when on what is left of a grant must lapse, in milliseconds (semantics 9): infinite where nothing is left or it never
- * expires, minus infinity where it has lapsed before.
+ * The instant from which the rest of a grant must lapse, in milliseconds (semantics 9): infinity where nothing is left or the
+ * grant never expires, minus infinity where it has lapsed before.
  */
 export function lapseOf(totals: GrantTotals): number {
   if (!hasRemainder(totals)) return Number.POSITIVE_INFINITY;
@@ -309,14 +309,14 @@ function statusOf(grant: {
   readonly hasLapsed: boolean;
   readonly hasRest: boolean;
 }): GrantStatus {
-  // What is left of a grant without an expiry lapses too, with the last invoice of its contract.
+  // The rest of a grant without an expiry lapses too, with the last invoice of its contract.
   if (grant.hasLapsed) return 'expired';
   // A grant that usage emptied stays depleted when its day comes: nothing of it lapsed.
   if (!grant.hasRest) return 'depleted';
   return grant.isExpired ? 'expired' : 'active';
 }
 
-/** Usage of an invoice that is not finalized, or the undoing of such usage. */
+/** Usage of an invoice that is not finalized, or a reversal of such usage. */
 function isOpenUsage(entry: LedgerEntry, openInvoiceIds: ReadonlySet<string>): boolean {
   return entry.lineKey !== undefined && entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
 }

@@ -1,4 +1,4 @@
-/** Why each grant paid what it paid of one metered line: for explanations; what is paid is decided in burn-down.ts. */
+/** Why each grant paid what it paid of one metered line, for explanations. What is paid is decided in burn-down.ts. */
 
 import { type BudgetDimension, isOfBudget } from './budget.ts';
 import { type Draw, ineligibility } from './burn-down.ts';
@@ -22,19 +22,19 @@ export interface LinePaymentInput {
   readonly grants: readonly GrantState[];
   /** What the grants paid of this line. */
   readonly draws: readonly Draw[];
-  /** What they paid of earlier invoices and of lines before this one, since the state that `grants` is in; by their ids. */
+  /** What the grants have paid of earlier invoices and lines since the state in `grants`, by grant id. */
   readonly drawnBefore: ReadonlyMap<string, Drawn>;
   readonly budgets: readonly BudgetDimension[];
   /** Whether free credits have a value on the contract. */
   readonly hasCreditRate: boolean;
-  /** The instant that is explained: now, or that of finalization. */
+  /** The instant explained: now, or when the invoice was finalized. */
   readonly asOf: Temporal.Instant;
 }
 
-/** What was taken from a grant, for whatever. */
+/** What was taken from a grant, for any usage. */
 export type Drawn = Pick<Draw, 'amountCents' | 'creditMicros'>;
 
-/** One payment for each grant, in the order given, also of those that paid nothing. */
+/** One payment for each grant, in the order given, including those that paid nothing. */
 export function explainLinePayments(input: LinePaymentInput): LinePayment[] {
   const drawsOf = Map.groupBy(input.draws, (draw) => draw.grantId);
   const isCovered = sumOf(input.draws.map((draw) => draw.appliedCents)) === centsOf(input.atoms);
@@ -54,7 +54,7 @@ interface GrantPayment {
   readonly grant: GrantState;
   readonly own: readonly Draw[];
   readonly appliedCents: bigint;
-  /** By the grants before it. */
+  /** Cents that the grants before it paid. */
   readonly paidBefore: bigint;
   /** Whether credits paid all of the line. */
   readonly isCovered: boolean;
@@ -87,7 +87,7 @@ function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly
   return drawn === undefined ? [] : [drawn];
 }
 
-/** After these draws on it. */
+/** Whether anything is left of a grant after these draws on it. */
 function hasRest(grant: GrantState, own: readonly Drawn[]): boolean {
   if (isFree(grant)) return grant.availableMicros > sumOf(own.map((draw) => draw.creditMicros));
   return grant.availableCents > sumOf(own.map((draw) => draw.amountCents));

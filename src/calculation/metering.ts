@@ -3,7 +3,7 @@
 import type { RawNumber } from '../exact-json.ts';
 import { inNfc } from '../normal-text.ts';
 
-/** A property of an event: a number whose digits JavaScript would print otherwise arrives as its source text. */
+/** A property of an event: a number whose digits JavaScript would print differently arrives as its source text. */
 export type PropertyValue = string | boolean | null | number | RawNumber;
 
 /** What a meter looks at in an event. */
@@ -72,7 +72,7 @@ export function propertyText(properties: MeteredEvent['properties'], key: string
   return String(value);
 }
 
-/** A filter by `{key, value}`, as the cost of usage takes it: the property is there and has that text (interface 4.18). */
+/** A filter by `{key, value}`, as `usage.cost` takes it: the property is present and has that text (interface 4.18). */
 export function hasProperty(
   properties: MeteredEvent['properties'],
   { key, value }: { readonly key: string; readonly value: string },

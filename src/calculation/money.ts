@@ -10,11 +10,11 @@ import { microsPerCredit, multiplyDivideHalfUp } from '../whole-amounts.ts';
 
 export { Big } from 'big.js';
 
-/** 0 as a decimal; one for all, since no operation changes a Big. */
+/** 0 as a decimal; shared, because no operation changes a Big. */
 export const zero = new Big(0);
 const centsPerDollar = 100;
 
-/** The exact value of a decimal text such as `0.000003`; throws for what is no number. */
+/** The exact value of a decimal text such as `0.000003`; throws for a text that is not a number. */
 export function decimal(text: string): Big {
   return new Big(text);
 }
@@ -40,8 +40,8 @@ export function wholePartOf(value: Big): bigint {
 }
 
 /**
- * The values with at most `fractionDigits` decimals, each the difference of rounded running sums: so they add up to the rounded
- * sum of all, and each is at most one unit of the last decimal away from its own value.
+ * The values with at most `fractionDigits` decimals, each the difference of rounded running sums. So they add up to the
+ * rounded sum of all, and each is at most one unit of the last decimal away from the original value.
  */
 export function roundedTogether(values: readonly Big[], fractionDigits: number): Big[] {
   let [exact, rounded] = [zero, zero];

@@ -102,7 +102,7 @@ export function buildContractItems(
 }
 
 /**
- * The price of one combination of group values: the matching rate with the most dimensions, of equals the one listed first,
+ * The price of one combination of group values: the matching rate with the most dimensions (the first listed among equals),
  * else the fallback, else the item's own price with its tiers (semantics 5).
  */
 export function rateFor(item: ContractItem, groupValues: Readonly<Record<string, string>>): Price {
@@ -125,7 +125,7 @@ export function rateSourceOf(item: ContractItem, groupValues: Readonly<Record<st
 
 type Amounts = Omit<Price, 'model' | 'tiering'>;
 
-/** Whether two prices of one model ask the same, however their decimals are written. */
+/** Whether two prices of one model are the same, however their decimals are written. */
 export function isSamePrice(one: Amounts, other: Amounts): boolean {
   return samenessOf(one) === samenessOf(other);
 }
@@ -133,7 +133,7 @@ export function isSamePrice(one: Amounts, other: Amounts): boolean {
 function samenessOf({ unitAmount, flatAmount, tiers }: Amounts): string {
   const written = (amount: string | undefined) => (amount ? decimalText(decimal(amount)) : '');
   const steps = tiers.map((tier) => [tier.minQty, tier.maxQty, tier.unitAmount, tier.flatAmount].map(written));
-  // No flat amount is one of nothing.
+  // A missing flat amount is the same as 0.
   return JSON.stringify([written(unitAmount), written(flatAmount ?? '0'), steps]);
 }
 
@@ -168,8 +168,8 @@ function isBefore(one: ListedRate, other: ListedRate): boolean {
 }
 
 /**
- * The rate whose dimensions end here, and by name and value what goes on. Dimensions stand in the order of their names, so
- * that a combination of group values meets no rate of other values, however many there are.
+ * The rate whose dimensions end here, and the next steps by name and value. Dimensions are in the order of their names, so
+ * that looking up a combination of group values meets no rates of other values, however many there are.
  */
 interface RateStep {
   rate?: ListedRate;
@@ -178,7 +178,7 @@ interface RateStep {
 
 const knownSteps = new WeakMap<readonly DimensionRate[], RateStep>();
 
-/** Made once of a list: an invoice asks for each of its lines, and a card may have many rates. */
+/** Made once for each list: an invoice looks up a rate for each of its lines, and a card may have many rates. */
 function stepsOf(listed: readonly DimensionRate[]): RateStep {
   const known = knownSteps.get(listed);
   if (known !== undefined) return known;
@@ -201,7 +201,7 @@ function stepTo({ next }: RateStep, name: string, value: string): RateStep {
   return step;
 }
 
-/** Values that are the same after NFC are one. */
+/** Values that are equal in NFC are the same value. */
 function inOrderOfNames(values: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   return Object.entries(values)
     .map(([name, value]) => [name, inNfc(value)] as const)

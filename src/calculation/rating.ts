@@ -6,7 +6,7 @@ import { priceQuantity } from './pricing/index.ts';
 import type { PricedQuantity } from './pricing/pricing-model.ts';
 import { type ContractItem, rateFor } from './rate-card.ts';
 
-/** A value for each of a meter's group keys, in their order; that of a missing key is empty (semantics 8). */
+/** A value for each of a meter's group keys, in their order; the value of a missing key is empty (semantics 8). */
 export type GroupValues = Readonly<Record<string, string>>;
 
 /** What a meter read for one combination of group values; `{}` where the meter has no group keys. */
@@ -46,7 +46,7 @@ function lineKeyOf(itemId: string, groupValues: GroupValues): string {
   return Object.keys(groupValues).length === 0 ? itemId : `${itemId} ${groupKeyOf(groupValues)}`;
 }
 
-/** Whether a key is that of a line of this item, for whichever combination of group values. */
+/** Whether a line key belongs to this item, for any combination of group values. */
 export function isLineOf(itemId: string, lineKey: string): boolean {
   return lineKey === itemId || lineKey.startsWith(`${itemId} [`);
 }

@@ -1,12 +1,12 @@
 /**
- * What the ledger must gain so that the usage written on open invoices is what the burn-down says (semantics 9, Settlement).
- * A second plan after the first was written is empty.
+ * The entries that bring the usage written on open invoices to what the burn-down says (semantics 9, Settlement).
+ * Once they are written, a second plan is empty.
  */
 
 import type { Draw } from './burn-down.ts';
 import { drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
 
-/** Both lists are empty where the ledger already says what the burn-down does. */
+/** Both lists are empty where the ledger already agrees with the burn-down. */
 export interface SettlementPlan {
   /** Usage entries to undo, each whole; to be written first, so that no grant falls below 0 on the way. */
   readonly reversals: readonly LedgerEntry[];
@@ -23,9 +23,9 @@ interface Figures {
 const nothing: Figures = { appliedCents: 0n, amountCents: 0n, creditMicros: 0n };
 
 /**
- * More usage adds an entry of the difference. Less usage reverses entries, the newest first, until what is left is not too
- * much, and adds the rest anew: a reversal always undoes one entry whole (interface 4.16). So does what only makes the same
- * credits worth more: an entry of the difference would take nothing.
+ * More usage adds an entry for the difference. Less usage reverses entries, newest first, until what is left is not too
+ * much, and adds the rest anew: a reversal always undoes a whole entry (interface 4.16). The same happens where the same
+ * credits only become worth more, because an entry for the difference would take no credits.
  */
 export function planSettlement(draws: readonly Draw[], openDraws: readonly OpenDraw[]): SettlementPlan {
   const written = new Map(openDraws.map((draw) => [drawKey(draw), draw]));

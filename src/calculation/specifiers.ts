@@ -2,7 +2,7 @@
 
 import { inNfc } from '../normal-text.ts';
 
-/** As they are stored with a grant; texts are compared in NFC. A property may be given one value or a list of them. */
+/** As stored with a grant; texts are compared in NFC. A property may be given one value or a list of them. */
 export interface Specifiers {
   readonly meterIds?: readonly string[] | undefined;
   readonly productIds?: readonly string[] | undefined;
@@ -30,7 +30,7 @@ export function isSpecified(specifiers: Specifiers | undefined, usage: Specified
 
 type UsageRule = (usage: SpecifiedUsage) => boolean;
 
-/** Of specifiers that were asked about: thousands of lines may be held to each of thousands of grants. */
+/** Rules made so far: thousands of lines may be checked against each of thousands of grants. */
 const knownRules = new WeakMap<Specifiers, UsageRule>();
 
 function ruleOf(specifiers: Specifiers): UsageRule {
@@ -66,7 +66,7 @@ export function usageDimensionsOf(
   };
 }
 
-/** Undefined without a list, which holds for all usage. */
+/** Undefined without a list, which lets all usage pass. */
 function listedIn(
   list: readonly string[] | undefined,
   textOf: (usage: SpecifiedUsage) => string | undefined,

@@ -11,7 +11,7 @@ import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, groupKeyOf, type MeteredQuantity, priceUsage, type RatedLine, rateUsage } from './rating.ts';
 import { combineReadings } from './aggregation.ts';
 
-/** How the readings of a line's phases and event groups make one quantity. An SQL meter is read anew up to each phase end. */
+/** How the readings of a line's phases and event groups make up one quantity. An SQL meter is read anew up to each phase end. */
 export type Combination = AggregationType | 'SQL';
 
 /** What a meter read from the events of one phase that share group values, event name and the properties that matter. */
@@ -21,7 +21,7 @@ export interface UsageReading {
   /** Only the properties that a grant's specifiers or a budget ask about. */
   readonly properties: Readonly<Record<string, string>>;
   readonly quantity: Big;
-  /** How many events gave the quantity a value; a reading of none is passed over. */
+  /** How many events gave the quantity a value; a reading with none is ignored. */
   readonly count: number;
 }
 
@@ -82,11 +82,11 @@ export function meteredQuantitiesOf(usage: MeteredUsage): MeteredQuantity[] {
   return finalQuantities(usage, phasesByCombination(usage));
 }
 
-/** A metered item that is rated. */
+/** A metered item, rated. */
 export interface RatedUsageItem {
   readonly itemId: string;
   readonly lines: readonly RatedLine[];
-  /** Of each line, in line order. */
+  /** The atoms of each line, in line order. */
   readonly atoms: readonly UsageAtom[];
 }
 
@@ -101,14 +101,14 @@ export function rateMeteredUsage(usage: MeteredUsage, invoice: InvoiceReference)
   return { itemId: usage.item.id, lines, atoms };
 }
 
-/** A phase in which a combination of group values has readings with a value: these alone, and what was read until its end. */
+/** A phase with the readings of one combination of group values that have a value, and the quantity read up to its end. */
 interface OwnPhase extends UsagePhase {
   readonly soFar: MeteredQuantity;
 }
 
 /**
- * The phases of each combination, ascending. In one without readings of its own nothing changes for it, so it is left out: grants
- * may make a thousand phases, and a meter have thousands of combinations.
+ * The phases of each combination, ascending. A phase without readings of a combination changes nothing for it and is left
+ * out: grants may make a thousand phases, and a meter may have thousands of combinations.
  */
 function phasesByCombination({ combination, phases }: MeteredUsage): ReadonlyMap<string, readonly OwnPhase[]> {
   const found = new Map<string, OwnPhase[]>();
@@ -125,7 +125,7 @@ function phasesByCombination({ combination, phases }: MeteredUsage): ReadonlyMap
   return found;
 }
 
-/** Goes on from what was read in the phases before; an SQL meter reads all of them anew. */
+/** Continues from what was read in earlier phases; an SQL meter reads all of them anew. */
 function quantityBehind(
   before: MeteredQuantity | undefined,
   readings: readonly UsageReading[],
@@ -184,7 +184,7 @@ function atomsOfLine(
   return atoms;
 }
 
-/** With the last phase of all behind them: after it a line owes all of its cents, however they came about. */
+/** A combination's phases, ending with the window's last: after it a line owes all of its cents, however they came about. */
 function withLast(
   own: readonly OwnPhase[],
   phases: readonly UsagePhase[],
@@ -200,8 +200,8 @@ interface Share {
 }
 
 /**
- * How the cents that a phase adds to a line fall on its groups of events: by quantity for SUM and COUNT, on the one that sets a
- * MAX or MIN, which is of this phase, since the line would cost no more otherwise.
+ * How the cents that a phase adds to a line are split among its groups of events: by quantity for SUM and COUNT; all to the
+ * group that sets a MAX or MIN, which is in this phase, because the line would cost no more otherwise.
  */
 function sharesOf(combination: Combination, readings: readonly UsageReading[], cents: bigint): Share[] {
   const ordered = readings.toSorted(byDimension);
@@ -225,7 +225,7 @@ function shareByQuantity(readings: readonly UsageReading[], cents: bigint): Shar
   let centsSoFar = 0n;
   return readings.map((reading, index) => {
     weightSoFar = weightSoFar.plus(weights[index] ?? zero);
-    // Where nothing weighs anything, as for a flat amount owed at quantity 0, the first group takes all of it.
+    // Where all weights are 0, as for a flat amount owed at quantity 0, the first group takes all of it.
     const upTo = whole.eq(zero) ? cents : portion(cents, weightSoFar, whole);
     const share = { eventName: reading.eventName, properties: reading.properties, cents: upTo - centsSoFar };
     centsSoFar = upTo;

@@ -1,5 +1,5 @@
 /**
- * Events -> what a meter reads, told apart by group values and by what specifiers and budgets ask about (semantics 8, 9).
+ * Events -> what a meter reads, split by group values and by what specifiers and budgets ask about (semantics 8, 9).
  * Time is cut into segments by the caller, so that one pass over the events serves every window and phase.
  */
 
@@ -18,7 +18,7 @@ import type { GroupValues } from './rating.ts';
 import type { UsageDimensions } from './specifiers.ts';
 import type { UsageReading } from './usage-atoms.ts';
 
-/** What of a meter decides its quantity. */
+/** The parts of a meter that decide its quantity. */
 export interface MeterRules extends EventRules {
   readonly aggregationType: AggregationType;
   /** May be absent or null for COUNT, which does not look at it. */
@@ -28,7 +28,7 @@ export interface MeterRules extends EventRules {
 
 /** What a meter reads as events come in, by segments of time that the caller numbers from 0. */
 export interface UsageFold {
-  /** Counts an event in a segment if the meter matches it; whether it did. */
+  /** Counts an event in a segment if the meter matches it; returns whether it does. */
   readonly add: (event: MeteredEvent, segment: number) => boolean;
   /** What the meter read in the segments `[from, to)`, one reading for each combination of dimensions. */
   readonly readings: (from: number, to: number) => UsageReading[];
@@ -41,10 +41,10 @@ interface Cell {
   readonly aggregate: Aggregate;
 }
 
-/** Nothing but the group values is told apart. */
+/** Tells nothing apart but group values. */
 export const noDimensions: UsageDimensions = { needsEventName: false, propertyKeys: [] };
 
-/** An empty fold of one meter. Quantities do not depend on the order of events, nor on how they came in batches. */
+/** An empty fold of one meter. Quantities do not depend on the order of events or on the batches they came in. */
 export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions): UsageFold {
   const matches = createEventMatcher(meter);
   const { aggregationType, aggregationKey, groupKeys } = meter;

@@ -1,6 +1,6 @@
 /**
- * Which events are behind a meter's quantities: how many, the first and the last, some of them, and those that a meter
- * passes over. For explanations and for trying a meter out; what is billed is folded in usage-fold.ts.
+ * Which events are behind a meter's quantities: how many, the first and the last, some of them, and those that the meter
+ * skips. For explanations and for trying a meter out; what is billed is folded in usage-fold.ts.
  */
 
 import { limits } from '../limits.ts';
@@ -11,24 +11,24 @@ import { type Big, zero } from './money.ts';
 import { type GroupValues, groupKeyOf } from './rating.ts';
 import type { MeterRules } from './usage-fold.ts';
 
-/** An event with what tells it apart; the object may be used again for the next one. */
+/** An event with what identifies it; the object may be reused for the next one. */
 export interface TraceableEvent extends MeteredEvent {
   readonly idempotencyKey: string;
   readonly timestampEpochMs: number;
 }
 
-/** An event by what tells it apart. */
+/** An event by what identifies it. */
 export interface TracedEvent {
   readonly idempotencyKey: string;
   readonly eventName: string;
   readonly timestampEpochMs: number;
-  /** What the aggregation key has; undefined for COUNT, and where the event lacks the key. */
+  /** The value of the aggregation key; undefined for COUNT, and where the event lacks the key. */
   readonly value: PropertyValue | undefined;
 }
 
 /** An event with a value that the meter cannot count (semantics 8). */
 export interface SkippedEvent extends TracedEvent {
-  /** Goes behind the value: `is not a number`. */
+  /** Follows the value: `is not a number`. */
   readonly reason: string;
 }
 
@@ -47,22 +47,22 @@ export interface GroupTrace {
   readonly last: TracedEvent | undefined;
   /** The first `limits.sampledEvents` of them. */
   readonly sample: readonly TracedEvent[];
-  /** Of MAX and MIN: the first event with that value. */
+  /** For MAX and MIN: the first event with that value. */
   readonly decidedBy: TracedEvent | undefined;
 }
 
 /** What a meter made of the events that it was shown. */
 export interface UsageTrace {
-  /** In the same order, in whatever order the events came. */
+  /** Ordered the same way, whatever the order of the events. */
   readonly groups: readonly GroupTrace[];
   /** Events that the meter's filters let through. */
   readonly matchedCount: number;
   readonly unmatchedCount: number;
-  /** The first `limits.sampledEvents` events whose value is there but counts for nothing. */
+  /** The first `limits.sampledEvents` events whose value is present but cannot be counted. */
   readonly skipped: readonly SkippedEvent[];
 }
 
-/** Takes events one by one, in the order in which first and last are told. */
+/** Takes events one by one; their order decides which are `first` and `last`. */
 export interface UsageTracer {
   readonly add: (event: TraceableEvent) => void;
   readonly read: () => UsageTrace;
@@ -79,7 +79,7 @@ interface Group {
   decidedBy: TracedEvent | undefined;
 }
 
-/** What there is to say where no event came. */
+/** The trace of a group without events. */
 export const noEvents: GroupTrace = {
   groupValues: {},
   quantity: zero,
@@ -131,7 +131,7 @@ export function createUsageTracer(meter: MeterRules): UsageTracer {
 
 type IsDecisive = (event: TracedEvent, before: TracedEvent) => boolean;
 
-/** Whether an event takes the place of the one that decided so far; undefined where every event has its part. */
+/** Whether an event replaces the one that decided so far; undefined where every event contributes. */
 function createDecision(type: MeterRules['aggregationType']): IsDecisive | undefined {
   if (type !== 'MAX' && type !== 'MIN') return undefined;
   return (event, before) => {
@@ -163,7 +163,7 @@ function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: Met
   return group;
 }
 
-/** A copy: the events of a scan are one object, used again and again. */
+/** A copy, because a scan reuses one object for all of its events. */
 function tracedEvent(event: TraceableEvent, key: string | null | undefined): TracedEvent {
   const { idempotencyKey, eventName, timestampEpochMs, properties } = event;
   const hasValue = key !== undefined && key !== null && Object.hasOwn(properties, key);

@@ -1,4 +1,4 @@
-/** The usage windows of a contract by time, where `usageWindowsOf` gives them by invoice. */
+/** The usage windows of a contract by time; `usageWindowsOf` gives them by invoice. */
 
 import {
   dateOf,

@@ -6,7 +6,7 @@ import type { Big } from '../money.ts';
 /** One step of a price. Amounts and bounds are decimal strings (interface 2.4), so that a tier can be stored as it is. */
 export interface PricingTier {
   readonly unitAmount: string;
-  /** Exclusive lower bound; `0` for the first tier, which holds 0 as well. */
+  /** Exclusive lower bound; `0` for the first tier, which includes 0. */
   readonly minQty: string;
   /** Inclusive upper bound; empty for the last tier, which has none. */
   readonly maxQty: string;
@@ -48,7 +48,7 @@ export interface PricedQuantity {
   readonly breakdown: readonly TierShare[];
 }
 
-/** How the prices of one model are read; exact in everything but `unitPrice`. */
+/** How one model prices a quantity; exact in everything but `unitPrice`. */
 export interface PricingModel {
   /** Prices a quantity; a negative one counts as 0 and owes no flat amount of a tier (semantics 5). */
   readonly price: (price: Price, quantity: Big) => PricedQuantity;
