@@ -1,7 +1,7 @@
 /**
- * The run over everything that has fallen due, in transactions that hold up nobody for long. Each is complete or absent, and what
- * it leaves of a contract is due as before, so that a run that is cut off can be done again; what is due is asked inside of each,
- * so that two runs at once do each thing once.
+ * The run over everything that has fallen due, in transactions that hold up nobody for long. Each one happens whole or not at
+ * all, and what it leaves of a contract stays due, so that an interrupted run can be repeated. Each one reads inside itself what
+ * is due, so that two runs at once do each thing once.
  */
 
 import { BillingError } from '../errors.ts';
@@ -28,7 +28,7 @@ type Failure = RunBody['failures'][number];
 export interface RunOptions {
   readonly until: Temporal.Instant;
   readonly report: RunReport;
-  /** Do everything, and keep nothing of it. */
+  /** Do everything, and keep none of it. */
   readonly isRehearsal?: boolean;
   /** Once aborted, no further step is begun. */
   readonly signal?: AbortSignal | undefined;
@@ -65,7 +65,7 @@ export interface RunReport {
   readonly body: () => Omit<RunBody, 'until' | 'isRehearsal'>;
 }
 
-/** Counts and sums are of everything; of invoices and of failures at most `limits.billRunListed` are listed. */
+/** Counts and sums cover everything; at most `limits.billRunListed` invoices, and as many failures, are listed. */
 export function createRunReport(): RunReport {
   const counts = { draftedCount: 0, expiredGrantCount: 0, resumedCustomerCount: 0, endedContractCount: 0 };
   const invoices: RunBody['invoices'] = [];
@@ -85,7 +85,7 @@ export function createRunReport(): RunReport {
         invoices.push({
           ...invoice,
           organizationId: orgId,
-          // The number that was taken is given back with all the rest.
+          // A rehearsal gives back the number that it took, with all the rest.
           invoiceNumber: isRehearsal ? draftNumber : number,
           invoiceDate: invoice.invoiceDate.toString(),
           totalCents: wireCents(invoice.totalCents),
@@ -117,8 +117,8 @@ interface Run extends RunOptions {
 }
 
 /**
- * Calls `work` with everything that `list` gives, some ids at a time, until it has done them all; it gives how many it has, none
- * where it has done a part of the first.
+ * Calls `work` with the ids that `list` gives, some at a time, until all are done. `work` returns how many it has done: 0 where
+ * it has done only a part of the first.
  */
 async function eachBatch(
   { parts, signal }: Run,
@@ -131,7 +131,7 @@ async function eachBatch(
     if (signal?.aborted === true) return;
     const done = await work(ids.slice(first, first + size));
     first += done;
-    // Where so few were enough, the next ones probably are alike; what is read of the others would be read for nothing.
+    // The next ones are probably alike: where a few were enough, anything read of more would be read for nothing.
     size = Math.min(limits.billRunBatch, Math.max(1, 2 * done));
   }
 }
@@ -146,8 +146,8 @@ async function resumeCustomer(run: Run, customerId: string): Promise<void> {
 }
 
 /**
- * Several contracts in one transaction, which costs far less than one for each; where one fails, each for itself. Gives how many
- * have been done, from the first on.
+ * Does several contracts in one transaction, which costs far less than one for each; if one fails, each by itself. Returns how
+ * many are done, from the first on.
  */
 async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<number> {
   try {
@@ -167,22 +167,22 @@ async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<n
 }
 
 /**
- * What is due by `until`, as far as the organization has come: its own time is behind where another one wrote while the clock
- * ran ahead, or where the clock was set back during the run.
+ * What is due by `until`, or by the organization's own time where that is earlier: another organization may have written while
+ * the clock ran ahead, or the clock may have been set back during the run.
  */
 function reachedBy({ now, finalizationGraceHours }: CallContext, until: Temporal.Instant): DueBy {
   return dueBy(Temporal.Instant.compare(now, until) < 0 ? now : until, finalizationGraceHours);
 }
 
-/** A rehearsal keeps nothing from which a further transaction could go on, so that it does all of a contract in one. */
+/** A rehearsal keeps nothing that a second transaction could continue from, so it does all of a contract in one. */
 function portionOf(context: CallContext, { until, isRehearsal = false }: Run): Portion {
   return { by: reachedBy(context, until), isWhole: isRehearsal };
 }
 
-/** Also for a meter that has to be read first: the others of the batch would be done anew for each reading. */
+/** Thrown also where a meter has to be read first: otherwise the whole batch would be repeated for each reading. */
 class BatchFailed extends Error {}
 
-/** All of them, unless what some come to holds up others for long enough; the last one may be done in part. */
+/** Does all of them, unless the first ones already hold up others for long enough; the last one may be done in part. */
 async function workOffSome(
   context: CallContext,
   run: Run,
@@ -214,7 +214,7 @@ function added(one: WorkDone, other: WorkDone): WorkDone {
   };
 }
 
-/** Everything of a contract, as much as may be at a time; where that fails, as many instants of it as can be done. */
+/** Does all of a contract, as much at a time as may be; if that fails, as many of its instants as can be done. */
 async function workOffContract(run: Run, contractId: string): Promise<void> {
   const next = async (work: typeof workOff): Promise<WorkDone | undefined> =>
     await step(run, async (context) => {
@@ -231,7 +231,7 @@ async function workOffContract(run: Run, contractId: string): Promise<void> {
   });
 }
 
-/** One transaction; what was done, undefined where there was nothing to do or no step is to be begun any more. */
+/** One transaction. Returns what was done; undefined where there was nothing to do, or once the run is aborted. */
 async function step(
   run: Run,
   work: (context: CallContext) => Promise<WorkDone | undefined>,
@@ -248,7 +248,7 @@ async function step(
   return done;
 }
 
-/** What fails with one customer or contract is told, and the others go on; what fails with the database ends the run. */
+/** A failure of one customer or contract is reported, and the others go on; a failure of the database ends the run. */
 async function reported(
   { orgId, report }: Run,
   subject: Pick<Failure, 'contractId' | 'customerId'>,

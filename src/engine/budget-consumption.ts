@@ -59,7 +59,7 @@ export async function consumedCents(
 ): Promise<ReadonlyMap<string, bigint>> {
   const asked = budgets.some((budget) => budget.meterId === null) ? undefined : budgets.map((budget) => budget.meterId);
   const relevant = windows.filter((window) => asked === undefined || asked.includes(window.meterId));
-  // A budget is of a property, which usage of an SQL meter does not have.
+  // A budget is for the value of a property, and usage of an SQL meter has no properties.
   const usages = await meterContract(context, contract, relevant, { ...metering, leavesOutSql: true });
   const atoms = [...usages.values()].flatMap(
     (usage) => rateMeteredUsage(usage, { invoiceId: '', periodIndex: 0 }).atoms,
@@ -68,8 +68,8 @@ export async function consumedCents(
 }
 
 /**
- * Throws ConflictError for a budget whose consumption cannot be known: events of the contract are dropped, and what was
- * frozen of them does not tell the budget's property apart.
+ * Throws ConflictError for a budget whose consumption cannot be known: events of the contract were dropped, and what was
+ * frozen of them does not distinguish the budget's property.
  */
 export async function refuseUncountable(
   context: MeteringContext,
@@ -102,8 +102,8 @@ export function isNewlyReached({ budget, use }: BudgetReading): boolean {
 }
 
 /**
- * Marks the budgets that have reached their cap and tells of each, in the one transaction, so that an arming fires once
- * (semantics 10); those that another call marked or changed meanwhile are left.
+ * Marks the budgets that have reached their cap and emits a webhook for each in the same transaction, so that an arming fires
+ * once (semantics 10). Budgets that another call marked or changed meanwhile are left alone.
  */
 export async function markExhausted(
   context: CallContext,
@@ -133,7 +133,7 @@ function hasSameCap(a: Budget, b: Budget): boolean {
   return a.maxCredits === b.maxCredits && a.maxCreditsCents === b.maxCreditsCents && a.meterId === b.meterId;
 }
 
-/** Every window that can hold an event by now, but for those of cancelled invoices, whose usage is billed no more. */
+/** Every window that can hold an event by now, except those of cancelled invoices, whose usage is no longer billed. */
 async function windowsSoFar({ tx, orgId, now }: CallContext, contract: Contract): Promise<UsageWindow[]> {
   const terms = billingTermsOf(contract);
   const invoices = await listInvoicesOfContract(tx, orgId, contract.id);

@@ -14,7 +14,7 @@ import type { EngineParts } from './dependencies.ts';
 import type { CallContext, Handler, HandlersOf, Result, Undertaking } from './handler.ts';
 import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
 
-/** Loaded when first called, so that a command pays for the rooms that it enters. */
+/** Loaded when first called, so that a command pays only for the rooms that it enters. */
 const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<HandlersOf<RoomDeclarations[R]>> } = {
   customers: once(async () => (await import('./customers.ts')).customerHandlers),
   contracts: once(async () => (await import('./contracts.ts')).contractHandlers),
@@ -28,12 +28,12 @@ const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<Hand
   webhooks: once(async () => (await import('./webhooks.ts')).webhookHandlers),
 };
 
-/** What takes as many transactions as there are instants with work. */
+/** These operations take as many transactions as there are instants with work. */
 const loadClock = () => import('./clock.ts');
 
 type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>, caller: Caller) => Promise<void>;
 
-/** What is looked at outside of the database, which a transaction must not wait for. */
+/** Checks that look outside the database; a transaction must not wait for them. */
 const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> = {
   'meters.create': async () => (await import('./meters.ts')).checkMeterSql,
   'webhooks.create': async () => (await import('./webhooks.ts')).checkEndpointAddress,
@@ -41,9 +41,9 @@ const preparations: Partial<Record<OperationName, () => Promise<Preparation>>> =
 };
 
 /**
- * Carries out one operation for a caller. Rejects with a BillingError, or with what a fault of ours threw. A write that
- * rejects has changed nothing, but where that is an UnknownOutcomeError; an undertaking keeps the transactions that it
- * had done. A refusal comes in this order: scope, then form of the input, then what it names, then rules (semantics 2).
+ * Carries out one operation for a caller. Rejects with a BillingError, or with whatever a fault of ours threw. A write that
+ * rejects has changed nothing, unless it rejects with an UnknownOutcomeError; an undertaking keeps the transactions that it
+ * has done. Refusals come in this order: scope, form of the input, what the input names, rules (semantics 2).
  */
 export async function callOperation<N extends OperationName>(
   dependencies: EngineParts,
@@ -57,8 +57,8 @@ export async function callOperation<N extends OperationName>(
 }
 
 /**
- * What `callOperation` would answer now, of which nothing is kept: the same refusals, and ids that nothing has. Rejects with
- * NotRehearsedError where an operation takes more transactions than one, and nothing refuses it beforehand.
+ * What `callOperation` would answer now, without keeping anything: the same refusals, and ids that belong to nothing. Rejects
+ * with NotRehearsedError for an operation that takes more than one transaction, unless it is refused beforehand.
  */
 export async function rehearseOperation<N extends OperationName>(
   dependencies: EngineParts,
@@ -118,7 +118,7 @@ function checkScope(caller: Caller, { name, route, scope }: Outline): void {
   requireScope(caller.scopes, scope);
 }
 
-/** Rooms check first and answer in their own words; what the schema alone refuses is a race that another call won. */
+/** Rooms check first and refuse in their own words. Where only the schema refuses, another call has won a race. */
 function translated(error: unknown): unknown {
   const isRace = error instanceof ConstraintViolation && error.rule === 'unique';
   if (!isRace) return error;
@@ -139,7 +139,7 @@ async function record(
   }
 }
 
-/** Of each operation in this process. */
+/** How many answers each operation has given in this process. */
 const answers = new Map<OperationName, number>();
 
 async function toAnswer<N extends OperationName>(

@@ -99,7 +99,7 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
   return items;
 }
 
-/** A price that stood in a plan twice would bill the same usage twice, and no override could tell the two apart. */
+/** A price listed twice in a plan would bill the same usage twice, and no override could tell the two apart. */
 function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | undefined {
   if (pricing === undefined) return namesNoMessage('price');
   if (pricing.archivedAt !== null) return `names the price "${pricing.name}", which is archived`;

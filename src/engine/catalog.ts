@@ -130,7 +130,7 @@ interface ProductChoice {
   readonly productDescription?: string | undefined;
 }
 
-/** The product by id, or the one of the name, made where there is none. What is refused later takes it back. */
+/** The product by id, or by name, made where there is none. A later refusal takes it back. */
 async function findOrAddProduct(context: CallContext, choice: ProductChoice): Promise<Product | undefined> {
   const { productId, productName } = choice;
   if (productId !== undefined) {
@@ -177,7 +177,7 @@ interface ReadTiers {
 const noTiers: ReadTiers = { tiers: [], issues: [] };
 
 /**
- * Tiers in the stored form, or the first issue with them, its path below `path`. One without minQty begins where the tier
+ * Tiers in the stored form, or the first issue with them, its path below `path`. A tier without minQty begins where the one
  * before it ends.
  */
 export function tiersOf(given: readonly GivenTier[], path: string): ReadTiers {

@@ -58,7 +58,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
   'bill.run': async (parts, caller, { body }) => {
     const { isRehearsal, organizationIds, until, ...noted } = await parts.store.read(async (tx) => {
       const simulated = await findClock(tx);
-      // By the time of the books, where that is ahead of the clock, periods would be billed that are not over.
+      // Not the time of the books: where that is ahead of the clock, periods would be billed that are not over.
       const now = simulated ?? parts.now();
       const asked = body.until === undefined ? now : Temporal.Instant.from(body.until);
       if (Temporal.Instant.compare(asked, now) > 0) {
@@ -81,7 +81,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
   'events.drop': dropEvents,
 };
 
-/** Throws what would refuse to move the clock, as far as reading it tells: what falls due on the way is not rehearsed. */
+/** Throws the refusal to move the clock, as far as reading can tell: what falls due on the way is not rehearsed. */
 export async function refuseToMove(parts: EngineParts, name: OperationName, input: unknown): Promise<void> {
   await parts.store.read(async (tx) => {
     const { body } = input as { readonly body: Advance & { readonly to: string } };
@@ -92,9 +92,9 @@ export async function refuseToMove(parts: EngineParts, name: OperationName, inpu
 }
 
 /**
- * What a server does by itself: everything that is due now. A simulated database waits for its clock to be advanced, and one
- * that is read-only for a server that may write: there it is undefined. Of several servers on one database one does it, and the
- * others find nothing.
+ * Does what a server does by itself: everything that is due now. Undefined on a simulated database, which waits for its clock
+ * to be advanced, and on a read-only one, which waits for a server that may write. Of several servers on one database one does
+ * the work, and the others find nothing due.
  */
 export async function billDue(parts: EngineParts, signal: AbortSignal | undefined): Promise<DueReport | undefined> {
   const found = await parts.store.read(async (tx) => ({
@@ -118,7 +118,7 @@ function clockFactsOf(
   organizations: readonly Organization[],
   machineTime: Temporal.Instant,
 ): Pick<Answer, 'aheadOfClock'> {
-  // Instants of this form are in the order of their texts.
+  // Instants in this form sort as texts.
   const newest = organizations
     .map(({ lastCreatedAt }) => lastCreatedAt)
     .toSorted()
@@ -150,7 +150,7 @@ async function show(parts: EngineParts, tx: Transaction) {
   };
 }
 
-/** The clock of the database, which is never behind anything that was recorded. */
+/** The time of the database, which is never behind anything recorded. */
 async function instantOf(parts: EngineParts, tx: Transaction): Promise<Temporal.Instant> {
   const clock = (await findClock(tx)) ?? parts.now();
   const recorded = (await listOrganizations(tx)).map(({ lastCreatedAt }) => Temporal.Instant.from(lastCreatedAt));
@@ -162,14 +162,14 @@ interface Advance {
   readonly by?: string | undefined;
 }
 
-/** From where to where an advance leads. */
+/** The instants that an advance leads from and to. */
 async function advanceOf(parts: EngineParts, tx: Transaction, { to, by = 'P0D' }: Advance) {
   await refuseProduction(tx);
   const now = await instantOf(parts, tx);
   return { now, target: checkTarget(now, to === undefined ? added(now, by) : Temporal.Instant.from(to)) };
 }
 
-/** From where the clock is set to an instant; undefined without records, where it may stand anywhere. */
+/** The instant that setting the clock leads from; undefined without records, because then any instant will do. */
 async function settingOf(parts: EngineParts, tx: Transaction, to: Temporal.Instant) {
   await refuseProduction(tx);
   if (await hasNoRecords(tx)) return undefined;
@@ -178,7 +178,7 @@ async function settingOf(parts: EngineParts, tx: Transaction, to: Temporal.Insta
   return now;
 }
 
-/** Whether a simulation that goes back to the real clock leaves no records behind. */
+/** Whether going back to the real clock begins anew, without records. Throws ConflictError while real time is behind. */
 async function mayBeginAnew(tx: Transaction, real: Temporal.Instant): Promise<boolean> {
   const simulated = await findClock(tx);
   if (simulated === undefined) return false;
@@ -220,13 +220,13 @@ async function advanced(parts: EngineParts, target: Temporal.Instant) {
   let reached = await store.read(async (tx) => await standingAt(tx));
   try {
     for (;;) {
-      // Before time goes on, also what another process was interrupted in.
+      // Before time goes on, this also finishes what another process was interrupted in.
       for (const { id } of reached.organizations) await runDue(parts, id, { until: reached.now, report });
       if (Temporal.Instant.compare(reached.now, target) >= 0) break;
       reached = await store.write(async (tx) => await moveOn(tx, target));
     }
   } catch (error) {
-    // Repeated with --by, the command would lead beyond its target.
+    // The same command again, with --by, would lead beyond its target.
     throw stoppedMidway(error, {
       kept: `the clock stands at ${wireTimestamp(reached.now)}, and what was done until then is kept`,
       hint: `when that is mended, go on with: tally clock advance --to ${wireTimestamp(target)}`,

@@ -6,11 +6,11 @@ import type { ContractItem } from '../calculation/rate-card.ts';
 import { keepLatest } from '../once.ts';
 import type { Contract } from '../store/records/contracts.ts';
 
-/** What of a contract decides its periods and lines. */
+/** The parts of a contract that decide its periods and lines. */
 export type ContractTerms = Pick<Contract, 'startDate' | 'endDate' | 'effectiveEndDate' | 'items'> &
   Partial<Pick<Contract, 'creditGrantCents'>>;
 
-/** What a contract is billed by, to its end or to the earlier end that a cancellation gave it. */
+/** The terms that a contract is billed by, up to its end or the earlier end that a cancellation gave it. */
 export function billingTermsOf(contract: ContractTerms): BillingTerms {
   const known = termsOfContracts.get(contract) ?? findTerms(contract);
   termsOfContracts.set(contract, known);
@@ -35,11 +35,11 @@ function findTerms(contract: ContractTerms): BillingTerms {
   }));
 }
 
-/** The same terms for contracts that are alike, as far as they share their items: their periods are found once. */
+/** Contracts that are alike and share their items get the same terms, so that their periods are found once. */
 const latestTerms = new WeakMap<readonly ContractItem[], ReturnType<typeof keepLatest<BillingTerms>>>();
 const mostTerms = 64;
 
-/** What a contract was billed by at an instant: an invoice of before a cancellation was made by the terms of before it. */
+/** The terms that a contract was billed by at an instant: an invoice made before a cancellation follows the earlier terms. */
 export function billingTermsAt(
   contract: ContractTerms & Pick<Contract, 'cancelledAt'>,
   at: Temporal.Instant,

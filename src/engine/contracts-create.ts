@@ -50,8 +50,8 @@ export interface NewContract {
 
 /**
  * Makes a contract with its frozen prices, its first budgets, its drafts and the grant that it begins with (semantics
- * 6), of which nothing is told yet. Throws InvalidInputError with the issues, and ConflictError where its usage would
- * begin among events that are dropped.
+ * 6), and emits no webhook yet. Throws InvalidInputError with the issues, and ConflictError where its usage would
+ * begin among dropped events.
  */
 export async function createContract(context: CallContext, input: ContractInput): Promise<NewContract> {
   const { tx, orgId } = context;
@@ -115,7 +115,7 @@ function grantOf({ creditGrantCents }: ContractInput, plan: Plan | undefined): b
   return cents === null || cents === 0n ? undefined : cents;
 }
 
-/** The contract's settings, with what the plan says where they say nothing. */
+/** The contract's settings, with the plan's where the contract has none. */
 function creditSettingsOf({ creditSettings = {} }: ContractInput, plan: Plan): CreditSettings {
   const { creditRateCents, expiresAt, alertThresholdsCents } = creditSettings;
   return {
@@ -166,7 +166,7 @@ function normaliseOverrides(offer: Offer, inputs: readonly OverrideInput[]): Ove
   };
 }
 
-/** What no invoice could be over is refused where it is agreed on; a plan of an earlier program may hold it, too. */
+/** An amount too large for any invoice is refused when it is agreed on. A plan of an earlier program may still hold one. */
 function amountIssues(items: readonly ContractItem[], overrides: readonly OverrideInput[]): InputIssue[] {
   return items.flatMap((item) => {
     const message = amountProblem(item, item.quantity);
@@ -176,7 +176,7 @@ function amountIssues(items: readonly ContractItem[], overrides: readonly Overri
   });
 }
 
-/** Counted as far as they are too many: a rate card is in every price of its meter, and a plan may have a hundred of those. */
+/** Counts only until it is too much: every price of a meter holds its rate card, and a plan may have a hundred of those. */
 function sizeIssues(items: readonly ContractItem[]): InputIssue[] {
   let bytes = 0;
   const isTooLarge = items.some(
@@ -199,7 +199,7 @@ function dimensionIssues(
   return unknown.map((key) => ({ path: `${path}.dimensions.${key}`, message: `is no group key of ${meter.code}` }));
 }
 
-/** An override that its price could not use would be lost without a word. */
+/** An override that its price cannot use would silently do nothing. */
 function targetIssues(
   { sources }: Offer,
   input: Extract<OverrideInput, { basePricingId: string }>,

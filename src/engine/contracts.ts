@@ -79,7 +79,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     const [kept, dropped] = [drafts.filter(isBilled(cancelled, true)), drafts.filter(isBilled(cancelled, false))];
     // An earlier end puts usage of a longer period on a draft that is kept.
     await cancelInvoices(context, cancelled, { invoices: dropped, isUsageMoved: true });
-    // Tells what the drafts come to, which the dropped ones no longer belong to.
+    // After that: a webhook tells what the drafts come to, without the dropped ones.
     for (const invoice of kept) await redate(context, cancelled, invoice);
     await emit(context, 'contract.updated', () => wireContract(cancelled, context.now));
     return {
@@ -95,7 +95,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
   },
 };
 
-/** Tells, once, that service of a contract has stopped. What of it is still to be billed comes in its time. */
+/** Emits, once, the webhook that service of a contract has stopped. What is still to be billed follows in its time. */
 export async function endContract(context: CallContext, contract: Contract): Promise<void> {
   await closeContract(context.tx, context.orgId, { id: contract.id, terminatedAt: context.now });
   await emit(context, 'contract.terminated', () => wireContract(contract, context.now));
@@ -113,19 +113,19 @@ function hasEnded(contract: Contract): ConflictError {
   return new ConflictError(`contract ${contract.id} ${words}, with ${endDate?.toString() ?? 'no end'} as its end`);
 }
 
-/** Where a cancellation ends service: with the current period, or before service has begun. */
+/** The date on which a cancellation ends service: the end of the current period, or the start where service has not begun. */
 function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temporal.PlainDate {
   if (isBefore(today, contract.startDate)) return contract.startDate;
   return endOfPeriodAt(billingTermsOf(contract), today);
 }
 
-/** Drafts that a contract still needs, or those that it does not. */
+/** Tells the drafts that a contract still needs (`whether` is true) from those that it does not. */
 function isBilled(contract: Contract, whether: boolean) {
   const terms = billingTermsOf(contract);
   return (invoice: Invoice): boolean => (invoicePeriodAt(terms, invoice.periodIndex) !== undefined) === whether;
 }
 
-/** With another end, usage of a longer period may fall due on this invoice, which then is dated at the end of service. */
+/** With another end, usage of a longer period may fall due on this invoice, which is then dated at the end of service. */
 async function redate(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
   const terms = billingTermsOf(contract);
   const period = invoicePeriodAt(terms, invoice.periodIndex);

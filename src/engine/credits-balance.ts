@@ -18,7 +18,7 @@ export function wireBalance(wallet: WalletState, at: Temporal.Instant) {
 }
 
 function wireBlock(grant: GrantState, now: Temporal.Instant, priority: number) {
-  // A grant that has expired holds nothing, whether or not that is written yet (semantics 9, Expiry).
+  // An expired grant holds nothing, whether or not its expiration is written yet (semantics 9, Expiry).
   const isGone = hasExpired(grant, now);
   return {
     id: grant.grantId,
@@ -38,7 +38,7 @@ function wireBlock(grant: GrantState, now: Temporal.Instant, priority: number) {
   };
 }
 
-/** Days of 24 hours, rounded down; 0 once it has passed (our choice). */
+/** Days of 24 hours, rounded down; 0 once the instant has passed (our choice). */
 function wholeDaysUntil(now: Temporal.Instant, instant: Temporal.Instant): number {
   return Math.max(0, Math.floor(now.until(instant, { largestUnit: 'hour' }).hours / 24));
 }

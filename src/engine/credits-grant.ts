@@ -19,7 +19,7 @@ import { createLedgerWriter } from './ledger-writing.ts';
 import { pastIssues, refuse } from './refuse.ts';
 import { isBilledOut, sweepWallet } from './settlement.ts';
 
-/** What is asked of a grant, whichever way it comes. */
+/** A request for a grant, however it comes. */
 export interface GrantRequest {
   readonly amountCents?: bigint | undefined;
   readonly creditRateCents?: number | undefined;
@@ -54,7 +54,7 @@ interface GrantAmounts {
 }
 
 /**
- * Writes a grant, or gives the one that the same externalId made before (interface 4.15 rule 6). The wallet is the
+ * Writes a grant, or returns the one that the same externalId made before (interface 4.15 rule 6). The wallet is the
  * ledger, so the first grant makes it. Throws InvalidInputError for amounts that contradict each other or come to more
  * than `limits.centsMaximum`, an expiry that has passed and specifiers that name nothing; ConflictError once the
  * contract's last invoice is finalized.
@@ -96,7 +96,7 @@ export async function grantCredits(
   return { entry, isReplay: false, mismatches: [] };
 }
 
-/** Throws ConflictError where credits would find no usage any more. What has no end is not asked for its invoices. */
+/** Throws ConflictError where no usage is left for credits to pay. Without an end, a contract's invoices need no reading. */
 export async function refuseOver(context: CallContext, { id, hasEnd }: Wallet): Promise<void> {
   if (!hasEnd) return;
   const contract = await getContract(context, id);
@@ -133,7 +133,7 @@ async function findEarlier(
   return await findGrantByExternalId(context.tx, context.orgId, { contractId, externalId });
 }
 
-/** What was asked, each member as one text that is the same for the same meaning. */
+/** The request, each member as a text that is the same for the same meaning. */
 function fingerprintOf(request: GrantRequest, kind: GrantKind, amounts: GrantAmounts): string {
   return JSON.stringify({
     isPromotional: String(kind.isPromotional),

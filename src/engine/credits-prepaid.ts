@@ -12,15 +12,15 @@ import type { LedgerWriter } from './ledger-writing.ts';
 import { reverseEntry } from './settlement.ts';
 
 /**
- * Takes back the prepaid credits that `invoice` bills, where it bills any: whole by a reversal of their grant, or what other
- * invoices have left of them by an adjustment. Drafts, and the invoice itself, give up what they took of them first; the
- * settlement that must follow has other grants pay. The ledger must be swept.
+ * Takes back the prepaid credits that `invoice` bills, if any: all of them by a reversal of their grant, or what other invoices
+ * have left of them by an adjustment. First the drafts and the invoice itself give up what they took; the settlement that must
+ * follow makes other grants pay. The ledger must be swept.
  */
 export async function takeBackPrepaid(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
   if (invoice.periodIndex !== 0 || (contract.creditGrantCents ?? 0n) === 0n) return;
   const { tx, orgId, now } = context;
   const entries = await listLedger(tx, orgId, contract.id);
-  // Made with the contract, so before everything else.
+  // The grant was made with the contract, so it comes first.
   const [grant] = entries;
   if (grant === undefined) return;
   const drafts = (await listInvoicesOfContract(tx, orgId, contract.id)).filter(({ status }) => status === 'Drafted');
@@ -38,7 +38,7 @@ async function takeBackRest(
   { now, description }: { readonly now: Temporal.Instant; readonly description: string },
 ): Promise<void> {
   const { remainingCents, hasLapsed } = totalsOf(writer, grant.id);
-  // What comes back to credits that are no more lapses, whatever it comes back for.
+  // Whatever comes back to expired credits lapses.
   if (hasLapsed || hasExpired(grant, now)) return await expireRest(writer, grant.id);
   if (remainingCents === grant.amountCents) {
     await reverseEntry(writer, grant, description);

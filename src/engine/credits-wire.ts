@@ -27,7 +27,7 @@ export function wireEntry(entry: StoredLedgerEntry): WireEntry {
   };
 }
 
-/** With what it came from. */
+/** An entry with its origin: what a grant pays for, or which entry a reversal undoes. */
 export function wireEntryWithOrigin(
   entry: StoredLedgerEntry,
 ): ResponseBody<'credits.ledger'>['data']['entries'][number] {

@@ -148,7 +148,7 @@ function grantResult({ entry, isReplay, mismatches }: Granted) {
   return isReplay ? { body, isReplay, mismatches } : { body };
 }
 
-/** What would be left if usage were settled now: that of periods which no bill run has drafted yet, too. */
+/** What would be left if usage were settled now, including usage of periods that no bill run has drafted yet. */
 async function projection(context: CallContext, contractId: string) {
   const contract = await getContract(context, contractId);
   const facts = await readFacts(context, contract);
@@ -169,7 +169,7 @@ function allowed<T extends object>(correction: T | Refusal, contractId: string):
   });
 }
 
-/** What a finalized invoice shows as credits is what the ledger says, so its usage is undone with the invoice alone. */
+/** The credits on a finalized invoice equal those in the ledger, so its usage is undone only together with the invoice. */
 async function refuseFrozenUsage({ tx, orgId }: CallContext, entry: StoredLedgerEntry): Promise<void> {
   if (entry.type !== 'usage' || entry.invoiceId === undefined) return;
   const invoice = await findInvoice(tx, orgId, entry.invoiceId);

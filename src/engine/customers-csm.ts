@@ -14,25 +14,25 @@ interface Csm {
 
 type Assignment = { readonly [processorCustomerIdField]: string; readonly csm: Csm };
 
-/** The managers of a customer as they stand between two assignments, which change them. */
+/** The managers of a customer, which every assignment changes. */
 interface Managers {
   readonly customerId: string;
-  /** By whom they are, the first of each. */
+  /** By identity, the first contact of each. */
   readonly known: Map<string, Contact>;
-  /** By id, those that an assignment made and none has replaced. */
+  /** By id, contacts that an assignment made and none has replaced. */
   readonly replaceable: Map<string, Contact>;
-  /** Of the contact that comes next. */
+  /** The position of the next new contact. */
   nextPosition: number;
 }
 
 type FindManagers = (processorCustomerId: string) => Promise<Managers | undefined>;
 
 /**
- * Applies assignments in their order: a later one sees what an earlier one did, also to the same customer. `changedCustomerIds`
- * are those whose billing contacts have another name now.
+ * Applies assignments in their order: a later one sees what an earlier one did, even to the same customer. `changedCustomerIds`
+ * names the customers with a renamed billing contact.
  */
 export async function assignCsm(context: CallContext, assignments: readonly Assignment[]) {
-  // Whoever was a customer's manager stays one of its contacts, so that there may be thousands to read.
+  // Read once: former managers stay among a customer's contacts, so there may be thousands of them.
   const find = onceEach(async (processorCustomerId: string) => await findManagers(context, processorCustomerId));
   const assigned: Awaited<ReturnType<typeof assignOne>>[] = [];
   for (const assignment of assignments) assigned.push(await assignOne(context, assignment, find));
@@ -100,7 +100,7 @@ async function assignOne(
   };
 }
 
-/** Whether a manager to whom invoices go as well is called otherwise from now on: reading the customer shows it. */
+/** Whether a manager who also receives invoices gets another name, which reading the customer shows. */
 function isShownRenamed({ roles, name }: Contact, csm: Csm): boolean {
   return roles.includes('accounts_payable') && csm.name !== undefined && csm.name !== name;
 }
@@ -131,7 +131,7 @@ async function addManager(
   return contact;
 }
 
-/** Keeps source, and the name that is known where none is given. */
+/** Keeps the source, and the known name where none is given. */
 async function renewManager(context: CallContext, csm: Csm, manager: Contact): Promise<Contact> {
   const renewed = { name: csm.name ?? manager.name, status: 'Active', updatedAt: context.timestamp } as const;
   await updateContact(context.tx, context.orgId, { id: manager.id, ...renewed });

@@ -126,7 +126,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
   'customers.resume': async (context, { params }) => {
     const customer = await getCustomer(context, params.customerId);
     if (isPaused(customer, context)) return await resume(context, customer);
-    // Also after a pause that ended by itself: what still waits from it goes out.
+    // Even after a pause that ended by itself, this sends the invoices that still wait from it.
     await sendWaiting(context, customer);
     return { body: { data: await wireWithLinks(context, customer) } };
   },
@@ -140,7 +140,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
   },
 };
 
-/** Ends a pause whose day has come; false where there is none, as after somebody else has ended it. */
+/** Ends a pause whose day has come; false where there is none, for example because another call has ended it. */
 export async function endPause(context: CallContext, customerId: string): Promise<boolean> {
   const customer = await getCustomer(context, customerId);
   if (customer.pausedAt === null || isPaused(customer, context)) return false;

@@ -1,4 +1,4 @@
-/** What the engine works with: what it takes from outside, and what it makes of it. */
+/** What the engine works with: what it takes from outside, and what it makes itself. */
 
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import type { MeterSql } from '../store/meter-sql.ts';
@@ -17,7 +17,7 @@ export interface EngineDependencies {
   readonly finalizationGraceHours: number;
   /** Without it no webhook can be registered. */
   readonly checkWebhookUrl?: CheckWebhookUrl;
-  /** Reads SQL meters; made, and started with the first of them, where none is given. */
+  /** Reads SQL meters. Where none is given, the engine makes one, which starts with the first SQL meter. */
   readonly meterSql?: MeterSql;
 }
 

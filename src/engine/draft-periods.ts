@@ -16,14 +16,14 @@ import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { tellOfInvoices } from './invoices-wire.ts';
 
-/** Periods of a rolling contract that are drafted ahead at least: the current one and the next. */
+/** How many periods of a rolling contract are drafted at least: the current one and the next. */
 const rollingPeriods = 2;
 
 /**
- * Drafts the periods that a contract lacks by now, and gives them: all of a fixed term, up to `limits.draftPeriods` from the
- * current one on; of a rolling contract those that have begun, the next, and up to the one that bills the usage of now: credits
- * that lapse before could not pay for it otherwise. Notes when there will be more to draft.
- * Takes the invoices of the contract in the order of their periods, where they have been read.
+ * Drafts the periods that a contract lacks by now, and returns the drafts. A fixed term gets all of its periods, up to
+ * `limits.draftPeriods` from the current one on. A rolling contract gets those that have begun, the next, and all up to the one
+ * that bills the usage of now: otherwise credits that lapse before it could not pay for that usage. Notes when there will be
+ * more to draft. Takes the invoices of the contract, in the order of periods, where they have been read.
  */
 export async function topUpDrafts(
   context: CallContext,
@@ -35,7 +35,7 @@ export async function topUpDrafts(
   return drafts;
 }
 
-/** The same, for a caller who changes what they come to before they are told of. */
+/** The same without webhooks, for a caller that still changes what the drafts come to. */
 export async function makeDrafts(
   context: CallContext,
   contract: Contract,
@@ -54,7 +54,7 @@ export async function makeDrafts(
   return drafts;
 }
 
-/** Invoices of a contract, and after them the drafts that it lacks by now, without a number, as no row has them yet. */
+/** The invoices of a contract, then the drafts that it lacks by now; these have no number, because they are not stored. */
 export function withMissingDrafts(
   context: CallContext,
   contract: Contract,
@@ -64,7 +64,7 @@ export function withMissingDrafts(
   return [...invoices, ...missing.map((draft) => ({ ...draft, number: '' }))];
 }
 
-/** The drafts behind the period of this index that a contract lacks by now. */
+/** The drafts after period `lastIndex` that a contract lacks by now. */
 function missingDrafts(context: CallContext, contract: Contract, lastIndex: number): Omit<Invoice, 'number'>[] {
   const terms = billingTermsOf(contract);
   const current = Math.max(0, invoicePeriodIndexContaining(terms, dateOf(context.now)));
@@ -72,15 +72,15 @@ function missingDrafts(context: CallContext, contract: Contract, lastIndex: numb
   return periods.map((period) => draftOf(context, contract, { terms, period }));
 }
 
-/** Tells that drafts were made, and what they come to by now. */
+/** Emits the webhooks that drafts were made, with what they come to by now. */
 export async function tellOfDrafts(context: CallContext, drafts: readonly Invoice[]): Promise<void> {
   const ids = drafts.map(({ id }) => id);
   await tellOfInvoices(context, 'invoice.created', ids);
 }
 
 /**
- * The day from which a contract with these invoices, in the order of periods, lacks a draft: the first of the period that
- * the next draft is to be made ahead of. Undefined when there is nothing more to draft.
+ * The day from which a contract with these invoices, in the order of periods, lacks a draft: the first day of the earliest
+ * period that needs the next draft. Undefined when there is nothing more to draft.
  */
 export function nextDraftsDueOn(
   terms: BillingTerms,
@@ -155,7 +155,7 @@ function draftOf(
   };
 }
 
-/** Eight digits are few enough to meet a number that is taken; then the next one of the same invoice is tried. */
+/** With only eight digits, a number may already be taken; then the next one for the same invoice is tried. */
 async function numbered(context: CallContext, drafts: readonly Omit<Invoice, 'number'>[]): Promise<Invoice[]> {
   const numbers = new Map<string, string>();
   let open = drafts;

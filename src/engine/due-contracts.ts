@@ -1,6 +1,6 @@
 /**
- * Contracts that are due, with all that billing reads of them. It is found for many at once: asking for each contract by
- * itself takes as long as what is then done with the answers.
+ * Contracts that are due, with all that billing reads of them. It is read for many contracts at once: reading for each by
+ * itself takes as long as the work that follows.
  */
 
 import { limits } from '../limits.ts';
@@ -14,16 +14,16 @@ import type { CallContext } from './handler.ts';
 import type { BillingFacts } from './open-billing.ts';
 import { type MeteredTogether, metersTogether } from './usage-together.ts';
 
-/** A contract with what falls due of it, and what that is worked off with. */
+/** A contract with what falls due on it, and what is needed to work that off. */
 export interface DueContract {
   readonly contract: Contract;
   readonly due: ContractDue;
   readonly customer: Customer | undefined;
-  /** Every one, in the order of periods. */
+  /** All of them, in the order of periods. */
   readonly invoices: readonly Invoice[];
-  /** Of the customer, made before it, oldest first. */
+  /** The customer's contracts made before this one, oldest first. */
   readonly earlier: readonly Contract[];
-  /** It and others of the customer that were read with it. */
+  /** This contract and the customer's others that were read with it. */
   readonly together: MeteredTogether | undefined;
   /** The rest of what billing reads; undefined where the ledgers are too long to be held together. */
   readonly facts: Omit<BillingFacts, 'invoices'> | undefined;

@@ -1,4 +1,4 @@
-/** What of a contract falls due at which instant, and the doing of it (semantics 6, 7, 9). */
+/** What falls due on a contract, when, and the doing of it (semantics 6, 7, 9). */
 
 import { dateOf, startOfDay } from '../calculation/billing-period.ts';
 import { hasExpired } from '../calculation/ledger.ts';
@@ -23,7 +23,7 @@ export interface WorkDone {
   readonly expiredGrantCount: number;
   readonly resumedCustomerCount: number;
   readonly endedContractCount: number;
-  /** Whether drafts that are due are left to another transaction, and the end of the contract with them. */
+  /** Whether due drafts are left to another transaction, and with them the end of the contract. */
   readonly hasMore: boolean;
 }
 
@@ -36,16 +36,16 @@ export const nothingDone: WorkDone = {
   hasMore: false,
 };
 
-/** What of a contract is to be done at once. */
+/** How much of a contract is to be done at once. */
 export interface Portion {
   readonly by: DueBy;
-  /** Everything, whoever waits for it; otherwise finalization stops behind as much as `isLong` says. */
+  /** Everything, whoever has to wait; otherwise finalization stops after as much as `isLong` says. */
   readonly isWhole: boolean;
 }
 
 /**
- * Whether finalizing these has held up others for long enough: their transaction is to end behind them. Of a contract with many
- * `openLines` it is not before a part of these is done, since every transaction meters all of them.
+ * Whether finalizing these has held up others for long enough, so that their transaction should end. On a contract with many
+ * `openLines` a certain part of them must be done first, because every transaction meters all of them.
  */
 export function isLong(invoices: readonly FinalizedInvoice[], openLines = 0): boolean {
   const lineCount = invoices.reduce((sum, invoice) => sum + invoice.lineCount, 0);
@@ -72,8 +72,8 @@ export function earliestDue(
 }
 
 /**
- * Does everything of a contract that is due: missing drafts are made, due drafts finalized in the order of their periods,
- * grants that have expired swept, and the end is told. Undefined when nothing is due, as after another process has done it.
+ * Does everything that is due on a contract: makes missing drafts, finalizes due drafts in the order of their periods, sweeps
+ * expired grants, and tells of the end. Undefined when nothing is due, for example because another process has done it.
  */
 export async function workOff(
   context: CallContext,
@@ -90,7 +90,7 @@ export async function workOff(
   return isDue ? await doWork(context, subject, portion) : undefined;
 }
 
-/** The same of what falls due at the earliest instant alone, so that what fails later stands in the way of nothing else. */
+/** The same for the earliest instant at which anything is due, so that a later failure keeps nothing earlier from being done. */
 export async function workOffEarliest(
   context: CallContext,
   subject: DueContract,
@@ -106,7 +106,7 @@ async function doWork(context: CallContext, subject: DueContract, portion: Porti
   const { contract, due } = subject;
   const { by } = portion;
   const drafts = await topUpDrafts(context, contract, subject.invoices);
-  // Where an end has come nearer, or it was too early, the date that was noted before brings no draft.
+  // The noted date may bring no draft: it was too early, or the end of the contract has come nearer.
   if (isOnDay(due.draftsDueOn, by.date) && drafts.length === 0) {
     const dueOn = nextDraftsDueOn(billingTermsOf(contract), subject.invoices);
     await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn });
@@ -114,7 +114,7 @@ async function doWork(context: CallContext, subject: DueContract, portion: Porti
   const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, contract) : 0;
   const all = [...subject.invoices, ...drafts];
   const { invoices, hasMore } = await finalizeDue(context, { ...subject, invoices: all }, portion);
-  // What finalizes an invoice settles expiries too.
+  // Finalizing an invoice settles expiries too.
   if (expiredGrantCount > 0 && invoices.length === 0) {
     await settle(context, contract, { earlier: subject.earlier, together: subject.together });
   }
@@ -163,7 +163,7 @@ function countLines({ metered }: BillingFacts): number {
   return items.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-/** How many grants have come to their day since expiries were settled. */
+/** How many grants have expired since expiries were last settled. */
 async function countExpired({ tx, orgId, now }: CallContext, { id }: Contract): Promise<number> {
   const { expiries } = await readNotedDue(tx, orgId, id);
   return expiries.filter((grant) => hasExpired(grant, now)).length;

@@ -18,7 +18,7 @@ export function createEngine(dependencies: EngineDependencies): Engine {
   const pending = createPending();
   let isClosed = false;
 
-  /** Closing waits for it; some of it takes many transactions, between which a store would close. */
+  /** Closing waits for `work`: some of it takes many transactions, and the store must not close between them. */
   async function whileOpen<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw new UnavailableError('the service is closed', { hint: 'open it again' });
     return await pending.run(work);

@@ -1,6 +1,6 @@
 /**
  * What an invoice is made of, for explanations: its lines beside what events and prices give now, the usage that credits
- * could pay, and the grants and draws as they stood. Drafts live, finalized invoices at the instant of finalization.
+ * could pay, and the grants and draws as they stood. Drafts are read as of now, finalized invoices as of finalization.
  */
 
 import { assert } from '../assert.ts';
@@ -32,10 +32,10 @@ import { readOpenBilling } from './open-billing.ts';
 import { meteringFor } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
 
-/** A line as it is billed, and as it comes out when it is computed. */
+/** A line as it is billed, and as it is computed now. */
 export interface BasisLine {
   readonly billed: FrozenLine;
-  /** Undefined for a frozen line that events and prices do not give any more. */
+  /** Undefined for a frozen line that events and prices no longer give. */
   readonly computed: InvoiceLine | undefined;
 }
 
@@ -45,8 +45,8 @@ export interface BasisDraw extends Draw {
 }
 
 /**
- * What an explanation is made of. `live` lines are computed now; `frozen` ones are as finalized, and computed again
- * beside it.
+ * What an explanation is made of. `live` lines are computed now; `frozen` ones are as finalized, with what computing them
+ * again gives beside them.
  */
 export interface InvoiceBasis {
   readonly basis: 'live' | 'frozen' | 'none';
@@ -61,7 +61,7 @@ export interface InvoiceBasis {
   readonly atoms: readonly UsageAtom[];
   /** In deduction order, before any open invoice drew on them and before their rest lapsed. */
   readonly grants: readonly GrantState[];
-  /** Of this invoice, and of earlier ones that were open at that instant. */
+  /** On this invoice; `earlierDraws` on earlier ones that were open at that instant. */
   readonly draws: readonly BasisDraw[];
   readonly earlierDraws: readonly BasisDraw[];
   readonly budgets: readonly Budget[];
@@ -174,7 +174,7 @@ async function rateUsageOf(
   };
 }
 
-/** The ledger when the invoice was finalized: without what happened later, above all the return of its credits. */
+/** The ledger as of the invoice's finalization: without what happened later, above all without the return of its credits. */
 function entriesAtFinalization(
   entries: readonly StoredLedgerEntry[],
   invoice: Invoice,
@@ -182,20 +182,20 @@ function entriesAtFinalization(
 ): readonly StoredLedgerEntry[] {
   const own = entries.filter((entry) => entry.type === 'usage' && entry.invoiceId === invoice.id);
   const lastUsage = own.at(-1)?.seq ?? 0;
-  // Where the clock stands still, the usage that finalization wrote tells what came behind it.
+  // Where the clock stands still, the usage that finalization wrote tells what came after it.
   const isSettledThen = own.at(-1)?.createdAt.equals(finalizedAt) === true;
-  // Undone later, its reversals of that instant are those of usage that had shrunk. Nothing follows a cancellation or refund.
+  // Nothing follows a cancellation or refund. If it came later, reversals of that instant are of usage that had shrunk.
   const isUndoneThen = isUndone(invoice) && invoice.updatedAt.equals(finalizedAt);
   return entries.filter((entry) => {
     const order = Temporal.Instant.compare(entry.createdAt, finalizedAt);
     if (order !== 0) return order < 0;
     if (isSettledThen && entry.type !== 'usage' && entry.seq > lastUsage) return false;
-    // Of one instant, settlement writes reversals before usage, and whoever cancels or refunds comes behind both.
+    // Within one instant, settlement writes reversals before usage, and a cancellation or refund comes after both.
     return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndoneThen || entry.seq < lastUsage;
   });
 }
 
-/** Without what lapsed since the period began: usage of the period could still draw on that. */
+/** The entries without what lapsed since the period began: usage of the period could still draw on that. */
 function beforeLapse(entries: readonly StoredLedgerEntry[], invoice: Invoice): readonly StoredLedgerEntry[] {
   const start = startOfDay(invoice.periodStart);
   return entries.filter(
@@ -204,7 +204,7 @@ function beforeLapse(entries: readonly StoredLedgerEntry[], invoice: Invoice): r
   );
 }
 
-/** A draft that is cancelled by now counts as well: what it drew, its cancellation has reversed. */
+/** A draft that has been cancelled since counts, too: its cancellation has reversed what it drew. */
 function wasOpen({ finalizedAt }: Invoice, instant: Temporal.Instant): boolean {
   return finalizedAt === undefined || Temporal.Instant.compare(finalizedAt, instant) >= 0;
 }

@@ -1,4 +1,4 @@
-/** Where the frozen figures of an invoice are not those that its events, its prices and its ledger give. */
+/** Where the frozen figures of an invoice differ from those that its events, its prices and its ledger give. */
 
 import { centsOfLines } from '../calculation/invoice-draft.ts';
 import { decimalText, sumOf } from '../calculation/money.ts';

@@ -23,7 +23,7 @@ interface Story {
   /** The ledger of the contract, oldest entry first. */
   readonly entries: readonly StoredLedgerEntry[];
   readonly grant: StoredLedgerEntry;
-  /** What moved the grant before the entry. */
+  /** Entries that moved the grant before this one. */
   readonly before: readonly StoredLedgerEntry[];
   readonly target: StoredLedgerEntry | undefined;
   readonly invoice: Invoice | undefined;
@@ -84,7 +84,7 @@ const reasons: Readonly<Record<LedgerEntryType, (story: Story) => string>> = {
   expiration: expirationReason,
 };
 
-/** Usage of a draft is written as it stood; what changes it is written when credits are settled next. */
+/** Usage of a draft is written as it stood then; the next settlement writes what has changed since. */
 function usageReason({ entry, entries, invoice, line, order }: Story): string {
   const number = invoice?.number ?? entry.invoiceId ?? '';
   const place = order.find((each) => each.grantId === entry.grantEntryId);
@@ -102,7 +102,7 @@ function usageReason({ entry, entries, invoice, line, order }: Story): string {
   return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? unused?.why ?? 'less is owed by now'}`;
 }
 
-/** An invoice that has come to its end was changed last when it did, and gave its credits back in the same instant. */
+/** A cancelled or refunded invoice changed last when that happened, and gave its credits back in the same instant. */
 function reversalReason({ entry, target, invoice }: Story): string {
   if (target === undefined) return entry.description;
   if (target.type !== 'usage' || invoice === undefined)
@@ -161,7 +161,7 @@ function wireGrantOf({ now }: CallContext, { entry, entries, grant, before }: St
   };
 }
 
-/** As reasons name an instant: `2026-06-01T00:00:00Z`. */
+/** An instant as reasons name it: `2026-06-01T00:00:00Z`. */
 function timeOf(instant: Temporal.Instant): string {
   return instant.toString();
 }

@@ -1,6 +1,6 @@
 /**
  * Every cent of an invoice, traced: line, rounding, price or tiers, quantity, the events behind it, and the grants that paid
- * and why in that order. Of a finalized invoice the frozen figures are shown, beside what events and prices give today.
+ * and why in that order. For a finalized invoice, the frozen figures stand beside what events and prices give today.
  */
 
 import { assert } from '../assert.ts';
@@ -35,19 +35,19 @@ export type ExplainedLine = ExplainedInvoice['lines'][number];
 type Traces = ReadonlyMap<string, { readonly meter: Meter; readonly groups: ReadonlyMap<string, GroupTrace> }>;
 
 interface Basis extends InvoiceBasis {
-  /** By earlier invoices, from each grant. */
+  /** What earlier invoices drew from each grant. */
   readonly drawnEarlier: ReadonlyMap<string, Drawn>;
-  /** On this invoice, by the grants that paid something. */
+  /** Draws on this invoice, by grant. */
   readonly drawsOfGrant: ReadonlyMap<string, InvoiceBasis['draws']>;
   /** Grants that had something for this invoice, or paid something on it. */
   readonly shown: readonly GrantState[];
   readonly ranks: ReadonlyMap<string, number>;
   readonly traces: Traces;
-  /** As the catalog has them, by id: a price never changes, so what differs was agreed on. */
+  /** Prices as the catalog has them, by id. A price never changes, so any difference was agreed on. */
   readonly pricings: ReadonlyMap<string, Pricing>;
 }
 
-/** Answers `invoices.explain`, with the lines also by their keys. */
+/** The answer to `invoices.explain`, and its lines by their keys. */
 export async function explainInvoice(
   context: CallContext,
   invoice: Invoice,
@@ -151,11 +151,11 @@ function withDraws(drawn: Map<string, Drawn>, draws: InvoiceBasis['draws']): Map
   return drawn;
 }
 
-/** What was paid of a line, and of what. */
+/** What was paid on a line, and for which usage. */
 interface Payment {
   readonly draws: Basis['draws'];
   readonly atoms: Basis['atoms'];
-  /** By lines before it, and invoices before this one. */
+  /** What earlier lines and earlier invoices drew from each grant. */
   readonly drawnBefore: ReadonlyMap<string, Drawn>;
 }
 
@@ -231,7 +231,7 @@ function priceOf(
   };
 }
 
-/** Whether the contract overrides what the line is rated by: of a USAGE price its usage, or its flat amount. */
+/** Whether the contract overrides what the line is rated by: the usage part of a USAGE price, or its flat amount. */
 function isAgreed(item: ContractItem, pricing: Pricing | undefined, isMetered: boolean): boolean {
   assert(pricing !== undefined, `the price ${item.pricingId} of a contract is stored`);
   const [own, listed] = [item, priceSourceOf(pricing, undefined, item)].map((price) => {
@@ -276,7 +276,7 @@ function paymentsOf(
   };
 }
 
-/** Ascending whole numbers as ranges, both ends inclusive: a long order of grants has few reasons, and they stand together. */
+/** Ascending whole numbers as ranges, both ends inclusive: in a long order, grants with the same reason stand together. */
 function rangesOf(numbers: readonly number[]): { from: number; to: number }[] {
   const ranges: { from: number; to: number }[] = [];
   for (const each of numbers) {

@@ -1,4 +1,4 @@
-/** What a meter would read for a customer or contract, and what it passes over and why. */
+/** What a meter would read for a customer or contract, and what it skips and why. */
 
 import { type ServicePeriod, startOfDay } from '../calculation/billing-period.ts';
 import { decimalText } from '../calculation/money.ts';
@@ -57,8 +57,8 @@ export async function testMeter(
 }
 
 /**
- * The part of a range in which the contract serves: of any other time nothing is billed on it, what names it neither. Nor is
- * anything by a meter that it has no price for, whose part is empty.
+ * The part of a range within the contract's service. Outside of it nothing is billed on the contract, not even events that name
+ * it. Empty for a meter that the contract has no price for.
  */
 function billedWithin(range: ServicePeriod, contract: Contract | undefined, { id }: Meter): ServicePeriod {
   if (contract === undefined) return range;
@@ -72,7 +72,7 @@ function billedWithin(range: ServicePeriod, contract: Contract | undefined, { id
   return { start: bounded(range.start), end: bounded(range.end) };
 }
 
-/** A meter without group keys reads one quantity, also of nothing. */
+/** A meter without group keys reads one quantity, even from no events. */
 async function groupsOf(
   context: CallContext,
   meter: Meter,
@@ -85,7 +85,7 @@ async function groupsOf(
   return trace.groups.length === 0 && meter.groupKeys.length === 0 ? [noEvents] : trace.groups;
 }
 
-/** Events of a customer that came after their period was finalized, on whatever contract. */
+/** Events of a customer that came after their period was finalized, on any contract. */
 export async function countLateEvents(
   { tx, events, orgId }: Pick<CallContext, 'tx' | 'events' | 'orgId'>,
   { customerId, start, end }: { customerId: string; start: Temporal.Instant; end: Temporal.Instant },

@@ -25,14 +25,14 @@ export interface TraceSubject {
   readonly range: ServicePeriod;
 }
 
-/** What a meter reads and passes over; the quantity of a meter with a query is 0 here. */
+/** What a meter reads and skips; the quantity of a meter with a query is 0 here. */
 export async function traceUsage(context: MeteringContext, meter: Meter, subject: TraceSubject): Promise<UsageTrace> {
   const tracer = createUsageTracer(traceRules(meter));
   await scanSubject(context, meter, subject, tracer.add);
   return tracer.read();
 }
 
-/** The quantity of a meter with a query, which is run over the events that `traceUsage` tells of. */
+/** The quantity of a meter with a query, run over the events that `traceUsage` traces. */
 export async function readQuery(
   context: MeteringContext,
   meter: SqlMeter & Meter,
@@ -46,7 +46,7 @@ export async function readQuery(
   return reading?.quantity ?? zero;
 }
 
-/** But for events that came late, as metering leaves them out (semantics 8). */
+/** Leaves out events that came late, as metering does (semantics 8). */
 async function scanSubject(
   context: MeteringContext,
   { id }: Meter,
@@ -75,13 +75,13 @@ async function contractFilter(
   return { contractId: contract.id, unassignedOutside: takenBefore(coverages, { contractId: contract.id, meterId }) };
 }
 
-/** A query of the customer's own says not which events it takes a value from: all that it is given are behind it. */
+/** A query does not say which events it takes a value from, so all events that it is given are taken to be behind it. */
 function traceRules(meter: Meter) {
   if (meter.sql === null) return meter;
   return { ...meter, aggregationType: 'COUNT' as const, aggregationKey: null, groupKeys: [] };
 }
 
-/** What of a meter an explanation names. */
+/** The facts of a meter that an explanation names. */
 export function wireMeterFacts(meter: Meter) {
   const { id, code, aggregationType, aggregationKey, sql } = meter;
   return {

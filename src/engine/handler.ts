@@ -1,4 +1,4 @@
-/** What a handler gets and gives. Every room exports one handler for each operation that it declares. */
+/** What a handler takes and returns. Every room exports one handler for each operation that it declares. */
 
 import type * as z from 'zod';
 
@@ -23,15 +23,15 @@ export interface CallContext {
   readonly organization: Organization;
   /** `organization.id`: the first condition of every query. */
   readonly orgId: string;
-  /** Read once for the call, when it is first asked for, and never before the newest `createdAt` of the organization (reliability 4.4). */
+  /** Read once, when first asked for; never before the newest `createdAt` of the organization (reliability 4.4). */
   readonly now: Temporal.Instant;
   /** `now` as it stands in rows and on the wire. */
   readonly timestamp: string;
-  /** The newest `createdAt` of the organization behind this write; undefined where it is none. */
+  /** The newest `createdAt` of the organization after this write; undefined in a reading. */
   keptTime?: string | undefined;
   /** The newest `createdAt`, where that is `now` and the real clock is far behind it. */
   readonly aheadOfClock: string | undefined;
-  /** The clock of the machine, also where `now` is simulated: for what is held against the clocks of others. */
+  /** The clock of the machine, even where `now` is simulated: for comparing with the clocks of others. */
   readonly machineTime: Temporal.Instant;
   /** A new UUIDv7. */
   readonly newId: () => string;
@@ -45,7 +45,7 @@ export interface CallContext {
 export interface Result<O extends Operation> {
   readonly body: z.output<O['response']>;
   readonly etag?: string;
-  /** Nothing was done: an earlier request with the same idempotency member made what is answered, or it was so already. */
+  /** Nothing was done: an earlier request with the same idempotency member made what is answered, or it was so before. */
   readonly isReplay?: boolean;
   readonly mismatches?: readonly string[];
   readonly knownEvents?: KnownEvents;
@@ -73,7 +73,7 @@ export type Undertaking<O extends Operation> = (
   input: ParsedInput<O>,
 ) => Promise<Result<O>>;
 
-/** As `HandlersOf`, of a room of undertakings. */
+/** Like `HandlersOf`, for a room of undertakings. */
 export type UndertakingsOf<Declarations extends readonly Operation[]> = {
   readonly [O in Declarations[number] as O['name']]: Undertaking<O>;
 };

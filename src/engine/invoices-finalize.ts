@@ -28,9 +28,9 @@ export type FinalizedInvoice = Pick<
 > & { readonly draftNumber: string; readonly lineCount: number };
 
 /**
- * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless the
- * customer is paused or it is kept back. Throws ConflictError before its day, while an earlier draft of the contract is
- * open, since credits go to periods in their order, and for an amount beyond `limits.centsMaximum`.
+ * Finalizes a draft: credits are settled, the legal number is taken, lines are frozen, and the invoice is sent unless it is
+ * held or the customer is paused. Throws ConflictError before its day; while an earlier draft of the contract is open,
+ * because credits go to periods in their order; and for an amount beyond `limits.centsMaximum`.
  */
 export async function finalizeInvoice(
   context: CallContext,
@@ -43,15 +43,15 @@ export async function finalizeInvoice(
   return (await finalizeEarliest(context, contract, invoice)).finalized;
 }
 
-/** A draft that was finalized, and what is known of its contract behind that, for the next draft in the same transaction. */
+/** A draft that was finalized, and what is known of its contract after that, for the next draft in the same transaction. */
 export interface Finalization {
   readonly finalized: FinalizedInvoice;
   readonly facts: BillingFacts;
 }
 
 /**
- * The same of the earliest draft of a contract that lacks none; throws ConflictError before its day and for such an
- * amount. Takes what has been read of the contract, as it stands.
+ * The same for the earliest draft of a contract that lacks no drafts; throws ConflictError before its day and for such an
+ * amount. Takes what has been read of the contract and still holds.
  */
 export async function finalizeEarliest(
   context: CallContext,
@@ -94,8 +94,8 @@ export async function finalizeEarliest(
 }
 
 /**
- * What finalization has changed, and all else as it was: read anew for each of a thousand drafts, it would be the whole contract
- * a thousand times. Where this was the last draft the wallet is still to be closed.
+ * The facts as finalization has changed them, all else as it was: a thousand drafts would otherwise read the whole contract a
+ * thousand times. After the last draft, the wallet is still to be closed.
  */
 function factsBehind({ billing, written, ledger }: Settlement, finalized: Invoice): BillingFacts {
   const { budgets, metered } = billing;
@@ -119,7 +119,7 @@ export async function isCustomerPaused(context: CallContext, customerId: string,
   return customer !== undefined && isPaused(customer, context);
 }
 
-/** An invoice over nothing is paid at once (semantics 7). */
+/** An invoice over 0 is paid at once (semantics 7). */
 function outcomeOf(draft: InvoiceDraft, invoice: Invoice) {
   if (draft.totalCents > 0n) return { status: 'In Progress' } as const;
   return { status: 'Paid', latestPaymentDate: invoice.invoiceDate } as const;
@@ -138,7 +138,7 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
   });
 }
 
-/** A draft shows whatever prices and events come to; what is kept for ever has a size (security 8, SEC-71). */
+/** A draft shows whatever prices and events come to; an amount that is kept for ever has a limit (security 8, SEC-71). */
 function refuseTooLarge(invoice: Invoice, draft: InvoiceDraft): void {
   const amounts = [draft.totalCents, ...draft.lines.map(({ totalCents }) => totalCents)];
   const tooLarge = amounts.find((cents) => cents > limits.centsMaximum || cents < -limits.centsMaximum);
@@ -157,7 +157,7 @@ async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): P
   });
 }
 
-/** Credits ran out on a contract that asks for a person's attention then (semantics 5, onDepletion). */
+/** Whether credits ran out on a contract that then asks for a person's attention (semantics 5, onDepletion). */
 function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }: OpenBilling): boolean {
   if (contract.creditSettings.onDepletion !== 'alert_only' || wallet.grants.length === 0) return false;
   return burnDown.lines.some((line) => line.invoiceId === invoice.id && line.overageCents > 0n);

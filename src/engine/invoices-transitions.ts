@@ -14,7 +14,7 @@ interface Transition {
   readonly words: string;
 }
 
-/** From a status that an action does not name it is a conflict, or done already. */
+/** From a status that it does not name, an action is a conflict, or done already. */
 export const transitions: Readonly<Record<InvoiceAction, Transition>> = {
   finalize: { from: ['Drafted'], to: ['In Progress', 'Paid'], words: 'finalize' },
   cancel: { from: ['Drafted', 'In Progress'], to: ['Cancelled'], words: 'cancel' },
@@ -29,7 +29,7 @@ export function isUndone({ status }: Pick<Invoice, 'status'>): boolean {
   return status === 'Cancelled' || status === 'Refunded';
 }
 
-/** What whoever asked for it probably needs, by status; what is undone stays so. */
+/** What the caller probably needs instead, by status; nothing for a cancelled or refunded invoice, which stays so. */
 const instead: Partial<Record<InvoiceStatus, Partial<Record<InvoiceAction, string>>>> = {
   Drafted: {
     initiatePayment: 'finalize it first: tally invoices finalize ID',

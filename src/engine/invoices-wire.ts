@@ -39,7 +39,7 @@ export async function wireInvoices(context: CallContext, invoices: readonly Invo
   return wired;
 }
 
-/** Tells of invoices, as they stand by now. */
+/** Emits a webhook for each of these invoices, as it stands now. */
 export async function tellOfInvoices(
   context: CallContext,
   type: 'invoice.created' | 'invoice.updated',
@@ -76,7 +76,7 @@ async function readDrafts(
   return drafts;
 }
 
-/** Of several what billing reads is read together: a page may have drafts of a hundred contracts. */
+/** For several contracts, what billing reads is read together: a page may have drafts of a hundred. */
 async function contractsWithFacts(
   context: CallContext,
   contractIds: readonly string[],
@@ -166,8 +166,8 @@ function frozenLine(invoiceId: string, line: InvoiceLine): FrozenLine {
 }
 
 /**
- * A UUID (version 8) from what the line is, so that it is the same on every reading of a draft and when it is frozen. It
- * begins as its invoice does, so that the lines of a bill run lie close together in their index and not all over it.
+ * A UUID (version 8) made from what the line is, so that it is the same on every reading of a draft and when it is frozen. It
+ * begins like the id of its invoice, so that the lines of a bill run lie close together in their index and not all over it.
  */
 function lineIdOf(invoiceId: string, lineKey: string): string {
   const digits = sha256Of(`${invoiceId} ${lineKey}`);

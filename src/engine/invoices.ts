@@ -121,8 +121,8 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
 /**
  * Cancels drafts, or voids finalized invoices: what they took from grants returns, and pays for other open usage where it
- * can; prepaid credits that they bill are taken back. For invoices of one contract that may be cancelled; expired grants must
- * be swept, as for `returnCredits`, which says what `isUsageMoved` means.
+ * can; prepaid credits that they bill are taken back. The invoices must belong to one contract and be cancellable. Expired
+ * grants must be swept, as for `returnCredits`, which says what `isUsageMoved` means.
  */
 export async function cancelInvoices(
   context: CallContext,
@@ -151,7 +151,7 @@ async function show(context: CallContext, id: string, options = plainInvoice) {
   return { body: { data } };
 }
 
-/** A transition that is already reached changes nothing (semantics 7), whatever else was asked for with it. */
+/** A transition that has already been made changes nothing (semantics 7), whatever else was asked for with it. */
 async function unchanged(context: CallContext, id: string) {
   return { ...(await show(context, id)), isReplay: true };
 }

@@ -25,7 +25,7 @@ import { checkMachineTime } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
 const suffixCharacters = 4;
-/** Of the organizations that a refusal lists. */
+/** How many organizations a refusal lists. */
 const shownNames = 10;
 const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
@@ -101,7 +101,7 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
     refuse(pastIssues('validUntil', validUntil, context.timestamp));
     if (old.revokedAt !== null) throw unusable(old, 'has been revoked');
     if (hasExpired(old, () => context.timestamp)) throw unusable(old, 'has expired');
-    // The new key takes over what the old one was for, its end too: rotating must not prolong a right.
+    // The new key takes over name, scopes and end of the old one: rotating must not prolong a right.
     const data = await issueKey(context, { name: old.name, scopes: old.scopes, expiresAt: old.expiresAt });
     const end =
       validUntil === undefined ? { revokedAt: context.timestamp } : { expiresAt: earlier(validUntil, old.expiresAt) };
@@ -178,7 +178,7 @@ function unknownOrganization(idOrName: string, hint = 'see them with: tally orgs
   return new NotFoundError(`no organization has the id or name "${idOrName}"`, { hint });
 }
 
-/** Their names: a command that lists them would act for the one that there is not, where a profile or a variable names it. */
+/** Names them here: a command that lists them would itself fail where a profile or variable names the unknown one. */
 function hintOn(organizations: readonly Organization[]): string {
   const names = organizations.slice(0, shownNames).map(({ name }) => name);
   const more = organizations.length - names.length;
@@ -193,7 +193,7 @@ async function checkNameIsFree(context: CallContext, name: string): Promise<void
   }
 }
 
-/** Whoever bills in earnest lives in real time. */
+/** Production bills in real time. */
 async function checkTimeIsReal(
   { tx }: CallContext,
   environment: Organization['environment'] | undefined,
@@ -204,18 +204,18 @@ async function checkTimeIsReal(
   });
 }
 
-/** Asked of every request, and most keys have no end: the time as text waits until it is needed. */
+/** Every request asks this, and most keys have no end, so the time is made a text only when needed. */
 function hasExpired(key: ApiKey, timestamp: () => string): boolean {
   return key.expiresAt !== null && key.expiresAt <= timestamp();
 }
 
-/** Not by a clock that had run ahead: its note would say for years that the key has just been used. */
+/** A note from a clock that had run ahead does not count: it would say for years that the key has just been used. */
 function isNoted({ lastUsedAt }: ApiKey, now: Temporal.Instant): boolean {
   if (lastUsedAt === null) return false;
   return Math.abs(now.epochMilliseconds - Date.parse(lastUsedAt)) < 1000 * limits.lastUsedResolutionSeconds;
 }
 
-/** Keeps when the key was last used, to the minute: a note, so that a database that cannot take it refuses nobody. */
+/** Keeps when the key was last used, to the minute. It is only a note: a database that cannot take it refuses nobody. */
 async function noteUse({ store }: EngineDependencies, key: ApiKey, now: Temporal.Instant): Promise<void> {
   if (store.isReadOnly) return;
   try {
@@ -229,7 +229,7 @@ async function noteUse({ store }: EngineDependencies, key: ApiKey, now: Temporal
   }
 }
 
-/** Makes a key and keeps its digest; the answer is the only place where the key itself ever stands. */
+/** Makes a key and keeps its digest; the answer is the only place where the key itself ever appears. */
 async function issueKey(
   context: CallContext,
   wanted: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: string | null },

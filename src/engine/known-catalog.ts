@@ -1,6 +1,6 @@
 /**
- * What is read of the catalog for one contract after another, read once for each call: what a meter counts and how a plan
- * sends its invoices is changed by no call that bills.
+ * The parts of the catalog that contract after contract needs, read once for each call: no call that bills changes what a
+ * meter counts or how a plan sends its invoices.
  */
 
 import { findMeters } from '../store/records/meters.ts';
@@ -15,7 +15,7 @@ interface KnownCatalog {
   readonly sendMethods: Map<string, string | undefined>;
 }
 
-/** By the context and not by its transaction, which may be shared with calls that change the catalog. */
+/** By the context and not by its transaction: that may be shared with calls that change the catalog. */
 const known = new WeakMap<CatalogContext, KnownCatalog>();
 
 /** The meters among these ids, each once, archived ones too. */
@@ -27,7 +27,7 @@ export async function knownMeters(context: CatalogContext, ids: readonly string[
   return distinct.flatMap((id) => meters.get(id) ?? []);
 }
 
-/** Meters that the call has read already, which `knownMeters` then need not read. */
+/** Remembers meters that the call has read already, so that `knownMeters` need not read them. */
 export function knowMeters(context: CatalogContext, read: readonly Meter[]): void {
   const { meters } = catalogOf(context);
   for (const meter of read) meters.set(meter.id, meter);

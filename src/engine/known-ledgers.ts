@@ -1,7 +1,7 @@
 /**
- * Ledgers that this process has read. What a ledger comes to follows from its entries, and the seal of the newest one is a
- * seal of them all: whoever finds a seal that is known need not read the entries. What was rolled back, or what another
- * process wrote, has another seal.
+ * Ledgers that this process has read. What a ledger comes to follows from its entries, and the seal of the newest entry
+ * seals them all: where that seal is known, the entries need not be read. A ledger that was rolled back, or that another
+ * process wrote to, has a different seal.
  */
 
 import { emptyLedger, foldWhole } from '../calculation/ledger-fold.ts';
@@ -19,13 +19,13 @@ export interface KnownLedger {
   readonly fold: LedgerFold;
 }
 
-/** The ledgers of one store, by contract; those that were used last. */
+/** The most recently used ledgers of one store, by contract. */
 export interface KnownLedgers {
   readonly find: (contractId: string) => KnownLedger | undefined;
   readonly keep: (contractId: string, ledger: KnownLedger) => void;
 }
 
-/** Keeps at most `most` ledgers, grants and reversals together, those that were used last. */
+/** Keeps the most recently used ledgers: at most `most` ledgers, grants and reversals together. */
 export function createKnownLedgers(most: number = limits.knownLedgerGrants): KnownLedgers {
   const kept = new Map<string, KnownLedger>();
   let size = 0;
@@ -41,7 +41,7 @@ export function createKnownLedgers(most: number = limits.knownLedgerGrants): Kno
     find(contractId) {
       const ledger = kept.get(contractId);
       if (ledger === undefined) return undefined;
-      // Behind all others, as the one used last.
+      // Moved behind all others, as the one used last.
       kept.delete(contractId);
       kept.set(contractId, ledger);
       return ledger;
@@ -56,8 +56,8 @@ export function createKnownLedgers(most: number = limits.knownLedgerGrants): Kno
 }
 
 /**
- * For work that is taken back: what it makes of a ledger that is known stays with it, since kept with the others it would push
- * the ledger as it is out, which the next work would have to read anew.
+ * For work that is taken back. What it makes of a known ledger is kept apart: in `ledgers` it would replace the ledger as it
+ * really is, and the next call would have to read that anew.
  */
 export function borrowedLedgers(ledgers: KnownLedgers): KnownLedgers {
   const own = createKnownLedgers();
@@ -80,7 +80,7 @@ interface LedgerContext {
   readonly ledgers: KnownLedgers;
 }
 
-/** The ledger of a contract as this transaction sees it. Who has read all of its `entries` gives them. */
+/** The ledger of a contract as this transaction sees it. A caller that has read all of its `entries` passes them. */
 export async function readLedger(
   context: LedgerContext,
   contractId: string,
@@ -93,7 +93,7 @@ export async function readLedger(
   );
 }
 
-/** The same of a wallet that was found in this transaction, and not written since. */
+/** The same for a wallet that was found in this transaction and not written since. */
 export async function ledgerUpTo(
   { tx, orgId, ledgers }: LedgerContext,
   { id: contractId, head }: Pick<Wallet, 'id' | 'head'>,

@@ -1,4 +1,4 @@
-/** Events of a balance that has fallen: below a threshold that the contract names, or to nothing (semantics 1). */
+/** Webhooks for a balance that has fallen: to a threshold that the contract names or below, or to 0 (semantics 1). */
 
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { WalletHolder } from '../store/records/wallets.ts';
@@ -9,8 +9,8 @@ import { wireCents, wireCredits } from './wire.ts';
 type Balance = Pick<StoredLedgerEntry, 'balanceAfterCents' | 'creditBalanceAfterMicros' | 'currency'>;
 
 /**
- * Tells of each threshold that lies from the balance after, inclusive, to the balance before, exclusive, the highest first,
- * and of a balance that is used up, in cents and in credits.
+ * Emits a webhook for each threshold from the balance after (inclusive) to the balance before (exclusive), the highest first,
+ * and one for a balance that is used up, in cents and in credits.
  */
 export async function tellOfFall(
   context: CallContext,

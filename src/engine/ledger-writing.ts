@@ -31,12 +31,12 @@ export interface LedgerWriter {
   readonly append: (facts: EntryFacts, target?: StoredLedgerEntry) => Promise<StoredLedgerEntry>;
   /**
    * Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept, and
-   * tells of a balance that has fallen.
+   * emits webhooks for a balance that has fallen.
    */
   readonly finish: () => Promise<void>;
 }
 
-/** A writer that goes on behind `before`, the ledger of the contract so far. */
+/** A writer that continues `before`, the ledger of the contract so far. */
 export function createLedgerWriter(context: CallContext, contract: WalletHolder, before: KnownLedger): LedgerWriter {
   const written: StoredLedgerEntry[] = [];
   const { fold, add } = growLedger(before.fold);
@@ -79,8 +79,8 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
 }
 
 /**
- * Which of two grants of one instant pays first, their ids decide (semantics 9), and UUIDs of version 7 are in the order of their
- * milliseconds alone: so of one instant each id is above the one before.
+ * Ids decide which of two grants of one instant pays first (semantics 9), and UUIDs of version 7 are ordered by their
+ * milliseconds alone. So within one instant each id is made greater than the one before.
  */
 function idBehind(last: LedgerEntry | undefined, { newId, now }: CallContext): string {
   const id = newId();
@@ -101,7 +101,7 @@ async function noteExpiry(
   if (target?.type === 'grant') await unscheduleExpiry(tx, orgId, { contractId, grantId: target.id });
 }
 
-/** Lapses what a grant has left; nothing where it has nothing. */
+/** Lapses what a grant has left, if it has anything. */
 export async function expireRest(writer: LedgerWriter, grantId: string): Promise<void> {
   const { grant, remainingCents, remainingMicros } = totalsOf(writer, grantId);
   if (remainingCents === 0n && remainingMicros === 0n) return;
@@ -117,7 +117,7 @@ export async function expireRest(writer: LedgerWriter, grantId: string): Promise
   });
 }
 
-/** What is left of a grant of the ledger that is written. */
+/** The totals of a grant in the ledger that is being written. */
 export function totalsOf({ fold }: LedgerWriter, grantId: string): GrantTotals {
   const totals = fold.grants.get(grantId);
   assert(totals !== undefined, `grant ${grantId} is in its own ledger`);

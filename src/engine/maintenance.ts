@@ -13,7 +13,7 @@ export function createMaintenance({
   sslMode,
 }: {
   readonly now: () => Temporal.Instant;
-  /** What PGSSLMODE says. */
+  /** The value of PGSSLMODE. */
   readonly sslMode?: string | undefined;
 }): Maintenance {
   const checked = (database: string): string => {

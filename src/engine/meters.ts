@@ -107,7 +107,7 @@ export const meterHandlers: HandlersOf<typeof meterOperations> = {
 
 type CreateInput = ParsedInput<OperationTable['meters.create']>;
 
-/** Tries out a query before the transaction, which must not wait for it; throws InvalidInputError where it is no meter. */
+/** Tries out a query before the transaction, which must not wait for it; throws InvalidInputError where it cannot be a meter. */
 export async function checkMeterSql(
   { meterSql }: EngineParts,
   input: ParsedInput<Operation>,
@@ -140,7 +140,7 @@ async function getMeter({ tx, orgId }: CallContext, id: string): Promise<Meter> 
   return existing(await findMeter(tx, orgId, id), 'meter', 'meters list --status all');
 }
 
-/** A rate for a property that the meter does not group by would never match, one for no property always. */
+/** A rate for a property that the meter does not group by would never match; one for no property would always match. */
 function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIssue[] {
   const keys = meter.groupKeys.length === 0 ? 'it has none' : `it has ${meter.groupKeys.join(', ')}`;
   return rates.flatMap((rate, index): InputIssue[] => {
@@ -153,7 +153,7 @@ function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIs
   });
 }
 
-/** Of two rates for one combination the second would never be used. */
+/** The second of two rates for one combination would never be used. */
 function repetitionIssues(rates: readonly DimensionRate[]): InputIssue[] {
   const first = new Map<string, number>();
   return rates.flatMap(({ dimensions }, index) => {
@@ -185,7 +185,7 @@ function wireMeter(meter: Meter) {
   };
 }
 
-/** With the status, which the interface does not have in the answer of creation (semantics 1). */
+/** A meter with its status, which the interface leaves out of the answer to creation (semantics 1). */
 function wireListedMeter(meter: Meter) {
   return { ...wireMeter(meter), status: meter.status };
 }

@@ -1,6 +1,6 @@
 /**
- * A mirror as `Billing`: reads are answered from what was pulled, as the service answered them. Nothing is calculated anew
- * but the balance, which is a sum of the ledger; and nothing is written.
+ * A mirror as `Billing`: reads are answered from what was pulled, as the service answered them. Only the balance, a sum of
+ * the ledger, is calculated anew; and nothing is written.
  */
 
 import { foldLedger } from '../calculation/ledger.ts';
@@ -28,7 +28,7 @@ interface PageQuery {
   readonly offset?: number | undefined;
 }
 
-/** What can be read of a mirror. */
+/** The operations that a mirror can answer. */
 const readings: { readonly [N in OperationName]?: Reading<N> } = {
   'customers.get': async (mirror, { params }) => await one(mirror, 'customer', params.customerId),
   'customers.list': async (mirror, { query }) =>
@@ -58,13 +58,13 @@ const readings: { readonly [N in OperationName]?: Reading<N> } = {
   'budgets.list': listBudgets,
 };
 
-/** The service as far as the mirror at `url` has it. Throws ConflictError for a file that is none. */
+/** The service as far as the mirror at `url` has it. Throws ConflictError for a file that is not a mirror. */
 export async function openMirrorBilling(
   url: string,
 ): Promise<{ readonly billing: Billing; readonly rehearsal: Billing; close(): Promise<void> }> {
   const mirror = await openMirror(url);
   const billing = mirrorBilling(mirror);
-  // It refuses every write, and so what is rehearsed.
+  // It refuses every write, and so every rehearsal of one.
   return { billing, rehearsal: billing, close: async () => await mirror.close() };
 }
 
@@ -129,7 +129,7 @@ async function page(mirror: Mirror, kind: MirroredKind, { query, filter = {}, sh
   );
 }
 
-/** Lines were pulled with every invoice; the dates of its period are no part of the documented interface. */
+/** Lines were pulled with every invoice; the dates of its period are not part of the documented interface. */
 function invoiceOf(body: Mirrored['body'], include: readonly ('lineItems' | 'period')[] = []) {
   if (include.includes('period')) {
     throw new BadRequestError('include: a mirror has no periods, which the documented interface does not show');
@@ -145,7 +145,7 @@ async function listContracts(mirror: Mirror, { query }: ParsedInput<OperationTab
     externalCustomerId === undefined
       ? undefined
       : await mirror.list('customer', { where: { 'metadata.externalCustomerId': externalCustomerId }, limit: 1 });
-  // Of a customer that is not there, nothing is.
+  // A customer that the mirror lacks has no contracts in it.
   const owner = customers === undefined ? undefined : (customers.rows[0]?.id ?? '');
   if (owner !== undefined && query.customerId !== undefined && owner !== query.customerId) {
     return listBody({ rows: [], total: 0 }, pageOf(query), []);
@@ -154,7 +154,7 @@ async function listContracts(mirror: Mirror, { query }: ParsedInput<OperationTab
   return await page(mirror, 'contract', { query, filter });
 }
 
-/** Newest first. */
+/** The entries of a mirrored ledger, newest first. */
 function entriesOf({ body }: Mirrored): readonly WireEntry[] {
   return body['entries'] as readonly WireEntry[];
 }
@@ -174,7 +174,7 @@ async function readLedger(mirror: Mirror, { params, query }: ParsedInput<Operati
   return { data: { totalCount: matching.length, entries: matching.slice(offset, end) } };
 }
 
-/** As it was when it was pulled, from the entries alone: drafts do not count, as in the balance of the service. */
+/** The balance as of the pull, from the entries alone: drafts do not count, just as in the balance of the service. */
 async function readBalance(mirror: Mirror, { params, query }: ParsedInput<OperationTable['credits.balance']>) {
   if (query.include?.includes('projected') === true) {
     throw new BadRequestError('include: a mirror cannot project, since it has no events');
@@ -186,7 +186,7 @@ async function readBalance(mirror: Mirror, { params, query }: ParsedInput<Operat
   return { data: wireBalance(foldLedger(entries, { at, openInvoiceIds: new Set() }), at) };
 }
 
-/** What the interface does not show of an entry is no part of a balance, but for what a paid credit cost. */
+/** Members that the interface does not show play no part in a balance, except for the price paid for a credit. */
 function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): LedgerEntry {
   const creditRateCents = BigInt(textOfNumber(entry.creditRateCents));
   return {

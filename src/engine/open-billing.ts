@@ -1,6 +1,6 @@
 /**
  * What the open invoices of a contract come to, computed now: metered, rated, and paid by its grants as far as they reach.
- * Nothing is written: drafts and projected balances are read from here, and settlement writes what stands here.
+ * Nothing is written here: drafts and projected balances are read from the result, and settlement writes it.
  */
 
 import { assert } from '../assert.ts';
@@ -42,7 +42,7 @@ export interface OpenBilling extends BillingFacts {
   readonly openInvoiceIds: ReadonlySet<string>;
   /** What each grant pays on each line of the open invoices. */
   readonly burnDown: BurnDown;
-  /** An open invoice with its credits: made when it is asked for, since a contract may have a thousand. */
+  /** An open invoice with its credits, made on demand because a contract may have a thousand. */
   readonly draftOf: (invoiceId: string) => InvoiceDraft;
 }
 
@@ -56,9 +56,9 @@ export interface BillingFacts {
   readonly metered?: MeteredFacts | undefined;
 }
 
-/** What meters have read for a contract. It holds at one instant, while no event is recorded and no grant made or undone. */
+/** What meters have read for a contract. Holds for one instant, as long as no event is recorded and no grant made or undone. */
 export interface MeteredFacts {
-  /** On open invoices, by their ids. */
+  /** Usage on open invoices, by invoice id. */
   readonly usage: ReadonlyMap<string, readonly RatedUsageItem[]>;
   /** What budgets have consumed on finalized invoices, in cents by budget id. */
   readonly billedCents: ReadonlyMap<string, bigint>;
@@ -66,15 +66,15 @@ export interface MeteredFacts {
 
 /** What is known of a contract already. */
 export interface KnownOfContract {
-  /** As they stand. */
+  /** Facts that still hold. */
   readonly facts?: BillingFacts | undefined;
-  /** Contracts of the customer that were made before it, oldest first; looked up by who meters where it is left out. */
+  /** Contracts of the customer that were made before it, oldest first; metering looks them up where they are left out. */
   readonly earlier?: readonly Contract[] | undefined;
   /** Others of the customer that are billed with it. */
   readonly together?: MeteredTogether | undefined;
 }
 
-/** `isOnce` where what comes out is written down. */
+/** `isOnce` where the result is written down, so that the same is not metered again. */
 export async function readOpenBilling(
   context: BillingContext,
   contract: Contract,
@@ -122,8 +122,9 @@ export async function readOpenBilling(
 }
 
 /**
- * A grant that drafts had emptied before its day leaves nothing to lapse, and yet may owe other usage of before it by then,
- * since drafts change. So it is closed only once credits have been settled since its expiry, which is noted until then.
+ * A grant that drafts had emptied before its expiry has nothing left to lapse. Yet it may owe other usage from before its
+ * expiry by now, because drafts change. So it is closed only once credits have been settled after its expiry, which is noted
+ * until then.
  */
 async function reopenUnswept(
   { tx, orgId }: BillingContext,

@@ -1,4 +1,4 @@
-/** A price of the catalog, as it stands today, in the form from which calculation makes an item of a contract. */
+/** A price of the catalog, as it stands today, in the form from which calculation makes a contract item. */
 
 import type { Interval } from '../calculation/billing-period.ts';
 import { centsOfDollars, decimal } from '../calculation/money.ts';
@@ -43,8 +43,8 @@ export function intervalOf({ priceInterval, priceIntervalCount }: Pricing): Inte
 }
 
 /**
- * Why what a price asks beside usage could be on no invoice: with this quantity it comes to more than `limits.centsMaximum`
- * (SEC-71). Undefined where it does not.
+ * Why no invoice could hold what a price asks apart from usage: with this quantity it comes to more than
+ * `limits.centsMaximum` (SEC-71). Undefined where it does not.
  */
 export function amountProblem(price: Price, quantity: string): string | undefined {
   const { flatAmount = '0' } = price;

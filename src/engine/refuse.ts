@@ -1,4 +1,4 @@
-/** What a request may not say, beyond what its declaration knows. */
+/** Refusals of what a request says, for reasons that its declaration cannot know. */
 
 import { type InputIssue, InvalidInputError, NotFoundError, unknownIdMessage } from '../errors.ts';
 import { listed } from '../operations/listed.ts';
@@ -8,13 +8,13 @@ export function refuse(issues: readonly InputIssue[]): void {
   if (issues.length > 0) throw new InvalidInputError(listed(issues, (message) => ({ path: '', message })));
 }
 
-/** What an id names; NotFoundError in the same words for an unknown id and for another tenant's. `listing` is the command that shows them. */
+/** What an id names; NotFoundError in the same words for an unknown id and another tenant's, with a `listing` command as hint. */
 export function existing<T>(value: T | undefined, noun: string, listing: string): T {
   if (value !== undefined) return value;
   throw new NotFoundError(unknownIdMessage(noun), { hint: `see them with: tally ${listing}` });
 }
 
-/** Of an end that is not after now, both in UTC with milliseconds; no issue where none is given. */
+/** An issue for an end that is not after now, both in UTC with milliseconds; none where no end is given. */
 export function pastIssues(path: string, end: string | null | undefined, now: string): InputIssue[] {
   return typeof end === 'string' && end <= now ? [{ path, message: `must be after now, ${now}` }] : [];
 }

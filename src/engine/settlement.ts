@@ -1,6 +1,6 @@
 /**
  * The one routine that moves credits for usage (semantics 9, Settlement), and the return of what an invoice has taken.
- * It may run at any time, and a second time: only what is owed and not written yet is written.
+ * It may run at any time, and again: it writes only what is owed and not written yet.
  */
 
 import type { Draw } from '../calculation/burn-down.ts';
@@ -28,9 +28,9 @@ import { readOpenBilling } from './open-billing.ts';
 import type { KnownOfContract, OpenBilling } from './open-billing.ts';
 
 export interface SettlementOptions extends KnownOfContract {
-  /** Numbers to name in descriptions, where an invoice is about to get another one. */
+  /** Invoice numbers to name in descriptions, by invoice id, where an invoice is about to get another one. */
   readonly numbers?: ReadonlyMap<string, string>;
-  /** Whether drafts that are missing have been made at this instant. */
+  /** Whether missing drafts have already been made at this instant. */
   readonly hasDrafts?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Settlement {
   readonly billing: OpenBilling;
   /** Entries that were written, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
-  /** With what was written. */
+  /** The ledger, with what was written. */
   readonly ledger: KnownLedger;
 }
 
@@ -68,7 +68,7 @@ export async function settle(
   }
   if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
   await writer.finish();
-  // Also where nothing was to be written: usage that comes from now on revives nothing of before.
+  // Even where nothing was written: usage that comes from now on must not revive what has expired.
   if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
     await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now });
   }
@@ -76,15 +76,15 @@ export async function settle(
 }
 
 /**
- * Settles if a grant has expired whose expiry is not settled, so that what is decided next meets the ledger as it should stand
- * now, and changes nothing of what the grant has paid: also of one that drafts have emptied, which may owe other usage by now.
- * Gives the ledger.
+ * Settles if the expiry of a grant has come and is not settled yet, so that the next decision sees the ledger as it should stand
+ * now and changes nothing that the grant has paid. That goes for a grant that drafts have emptied, too: it may owe other usage
+ * by now. Returns the ledger.
  */
 export async function sweepExpired(context: CallContext, { id }: Contract): Promise<KnownLedger> {
   return await sweepWallet(context, await getWallet(context, id));
 }
 
-/** The same by the wallet alone: the contract is read only where something is settled. */
+/** The same with the wallet alone: the contract is read only where something is settled. */
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
   const ledger = await ledgerUpTo(context, wallet);
   const isDue =
@@ -95,9 +95,9 @@ export async function sweepWallet(context: CallContext, wallet: Wallet): Promise
 }
 
 /**
- * Gives back what invoices have taken from grants; what comes back to a grant that has expired lapses at once. The ledger
- * must be swept, or usage that an expired grant still owes would lapse with it. Where `isUsageMoved`, what they billed falls
- * on other drafts: nothing lapses, and the settlement that must follow has each grant pay for the same usage there.
+ * Gives back what invoices have taken from grants; what comes back to an expired grant lapses at once. The ledger must be
+ * swept, or what an expired grant still owes to usage would lapse with it. Where `isUsageMoved`, other drafts bill the usage
+ * of these invoices: nothing lapses, and the settlement that must follow makes each grant pay for the same usage there.
  */
 export async function returnCredits(
   context: CallContext,
@@ -115,8 +115,8 @@ export async function returnCredits(
 }
 
 /**
- * Lapses what is left in the wallet once the last invoice of an ended contract is finalized or cancelled (semantics 6): of
- * grants without an expiry, since all others lapse on their own day.
+ * Lapses what is left in the wallet once the last invoice of an ended contract is finalized or cancelled (semantics 6). That
+ * is the rest of grants without an expiry, because all others lapse on their own day.
  */
 export async function closeWallet(
   context: CallContext,
@@ -188,7 +188,7 @@ async function descriptions(
 ): Promise<(draw: Pick<LedgerEntry, 'invoiceId' | 'lineKey'>) => string> {
   const meterIds = contract.items.flatMap((item) => item.meterId ?? []);
   const meters = new Map((await knownMeters(context, meterIds)).map((meter) => [meter.id, meter]));
-  // By their keys, since an invoice may have a line for each of thousands of combinations, and a draw on each of them.
+  // By their keys, because an invoice may have a line, with a draw on it, for each of thousands of combinations.
   const lines = new Map<string, ReadonlyMap<string, InvoiceLine>>();
   const linesOf = (id: string) => new Map(billing.draftOf(id).lines.map((line) => [line.lineKey, line]));
   const drafted = new Map(billing.invoices.map(({ id, number }) => [id, number]));

@@ -1,6 +1,6 @@
 /**
- * Looks at events as the meters will, before they are metered: which values SUM, MAX and MIN read no number in (semantics 8),
- * and which events nothing reads.
+ * Looks at events as the meters will, before they are metered: which values SUM, MAX and MIN cannot read as a number
+ * (semantics 8), and which events nothing reads.
  */
 
 import { skipReasonOf } from '../calculation/aggregation.ts';
@@ -17,9 +17,9 @@ interface Watch {
   readonly meterCode: string;
   readonly aggregationKey: string;
   readonly takesName: (event: MeteredEvent) => boolean;
-  /** Undefined where every event of its names will do. */
+  /** Undefined where the meter takes every event that has one of its names. */
   readonly takes: ((event: MeteredEvent) => boolean) | undefined;
-  /** Whether it names the events that it takes: of any others it may well read none. */
+  /** Whether the meter names the events that it takes; one that takes all names may rightly find its key in none of them. */
   readonly isOfNames: boolean;
   /** Events without its key, as long as none had it. */
   withoutKeyCount: number;
@@ -28,10 +28,10 @@ interface Watch {
   first: SkippedOfMeter['first'] | undefined;
 }
 
-/** Names that are remembered: a person reads no more of them. */
+/** How many names are remembered: a person reads no more. */
 const mostNames = 10;
 
-/** Undefined where there are no meters. Events without a meter's key are in no count of values, as when it is billed. */
+/** Undefined where there are no meters. Events without a meter's key are in no count of values, as in billing. */
 export function createSkippedValues(meters: readonly Meter[]): SkippedValues | undefined {
   if (meters.length === 0) return undefined;
   const watches = meters.flatMap(watchesOf);
@@ -45,7 +45,7 @@ export function createSkippedValues(meters: readonly Meter[]): SkippedValues | u
   let asking: readonly Watch[] = [];
   return {
     add: (sent, line) => {
-      // What is no primitive, and would be refused, is no number either.
+      // A value that is not a primitive would be refused, and is not a number either.
       const event = sent as MeteredEvent;
       if (event.eventName !== eventName) {
         ({ eventName } = event);
@@ -80,7 +80,7 @@ function createNameTest(meters: readonly Meter[]): (event: MeteredEvent) => bool
   return (event) => tests.some((takesName) => takesName(event));
 }
 
-/** Properties as they are stored, however the sender's Unicode writes their names; most are looked at once. */
+/** Properties as they are stored, with names in NFC whatever the sender wrote; most names are looked at only once. */
 function createNamesInNfc(): (properties: MeteredEvent['properties']) => MeteredEvent['properties'] {
   const known = new Set<string>();
   return (properties) => {
@@ -115,7 +115,7 @@ function look(watch: Watch, event: MeteredEvent, line: number | undefined): void
   }
   if (watch.takes?.(event) === false) return;
   watch.valueCount += 1;
-  // No meter skips a number of JSON: an event that has one out of range is refused (interface 4.18, `isSmallEnough`).
+  // No meter skips a JSON number: an event with one out of range is refused (interface 4.18, `isSmallEnough`).
   const reason = isExactNumber(value) ? undefined : skipReasonOf(value);
   if (reason === undefined) return;
   watch.skippedCount += 1;

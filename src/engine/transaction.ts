@@ -51,7 +51,7 @@ class Rehearsed extends Error {
   }
 }
 
-/** Does `work` as a write does, gives what it returned, and keeps nothing of it. */
+/** Does `work` as a write would, returns its result, and keeps nothing of it. */
 export async function inRehearsal<T>(
   dependencies: EngineParts,
   { caller }: { readonly caller: Caller },
@@ -68,7 +68,7 @@ export async function inRehearsal<T>(
   }
 }
 
-/** Keeps the instant of a write, behind which the organization's time never goes back (reliability 4.4). */
+/** Keeps the instant of a write: the organization's time never goes back before it (reliability 4.4). */
 export async function keepTime(context: CallContext): Promise<void> {
   context.keptTime = context.timestamp;
   if (context.timestamp <= context.organization.lastCreatedAt) return;
@@ -86,7 +86,7 @@ async function createContext(
 ): Promise<CallContext> {
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
-  // Asked for once, and not by most readings: the first instant of a process takes longer than the reading.
+  // Read once, and not by most readings: the first instant of a process takes longer than a reading.
   const machineTime = access === 'write' ? dependencies.now() : undefined;
   if (machineTime !== undefined && found.simulated === undefined) checkMachineTime(machineTime);
   return new OneCall(dependencies, { caller, tx, sqlReadings, found, machineTime });
@@ -97,7 +97,7 @@ interface CallFacts extends Pick<CallContext, 'caller' | 'tx' | 'sqlReadings'> {
   readonly machineTime: Temporal.Instant | undefined;
 }
 
-/** A class, since an object that has so many getters of its own takes as long to make as a short reading does. */
+/** A class, because making an object with so many getters of its own takes as long as a short reading. */
 class OneCall implements CallContext {
   readonly tx: CallContext['tx'];
   readonly ledgers: CallContext['ledgers'];
@@ -123,7 +123,7 @@ class OneCall implements CallContext {
     this.orgId = organization.id;
     this.newId = dependencies.newId;
     this.randomBytes = dependencies.randomBytes;
-    // Nobody sends usage late to a clock that waits for them (semantics 7).
+    // Nobody sends usage late to a clock that waits for it (semantics 7).
     this.finalizationGraceHours = simulated === undefined ? dependencies.finalizationGraceHours : 0;
     this.#dependencies = dependencies;
     this.#facts = facts;
@@ -156,8 +156,8 @@ class OneCall implements CallContext {
 }
 
 /**
- * Throws an UnavailableError for an instant after `limits.lastYear`: what is written then keeps that time for ever, which never
- * goes back, and drafts of all months until then.
+ * Throws an UnavailableError for an instant after `limits.lastYear`: a write would keep that time for ever, because time never
+ * goes back, and would draft every month until then.
  */
 export function checkMachineTime(machineTime: Temporal.Instant): void {
   if (machineTime.epochMilliseconds < Date.UTC(limits.lastYear + 1, 0)) return;
@@ -176,7 +176,7 @@ type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime' | 'aheadOfCloc
 
 function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Temporal.Instant): Time {
   const now = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
-  // Instants of this form are in the order of their texts.
+  // Instants in this form sort as texts.
   const timestamp = wireTimestamp(now);
   const { lastCreatedAt } = organization;
   if (timestamp >= lastCreatedAt) return { now, timestamp, machineTime, aheadOfClock: undefined };

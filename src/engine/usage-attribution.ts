@@ -1,11 +1,11 @@
-/** Which contract an event is billed on (semantics 8): its own, else the customer's earliest that prices the meter then. */
+/** Which contract an event is billed on (semantics 8): the one named, else the customer's earliest that prices the meter then. */
 
 import { startOfDay } from '../calculation/billing-period.ts';
 import type { EpochInterval } from '../store/event-store.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { serviceEndOf } from './contract-terms.ts';
 
-/** When a contract takes the usage of which meters. */
+/** When a contract takes usage, and of which meters. */
 export interface Coverage extends EpochInterval {
   readonly contractId: string;
   readonly meterIds: ReadonlySet<string>;
@@ -18,7 +18,7 @@ export function coveragesOf(contracts: readonly CoveringContract[]): Coverage[] 
   return contracts.map(coverageOf);
 }
 
-/** Of contracts as they were read: a bill run asks of each for all that come after it. */
+/** Coverages of contracts already seen: a bill run needs that of each contract for all that come after it. */
 const knownCoverages = new WeakMap<CoveringContract, Coverage>();
 
 function coverageOf(contract: CoveringContract): Coverage {
@@ -32,7 +32,7 @@ function coverageOf(contract: CoveringContract): Coverage {
   return known;
 }
 
-/** When an earlier contract takes the meter's events that name no contract, as `takenBy` gives it. */
+/** When an earlier contract takes the meter's events that name no contract, in the form of `takenBy`. */
 export function takenBefore(
   coverages: readonly Coverage[],
   { contractId, meterId }: { readonly contractId: string; readonly meterId: string },
@@ -41,7 +41,7 @@ export function takenBefore(
   return takenBy(coverages.slice(0, Math.max(place, 0)), meterId);
 }
 
-/** The same of contracts in their order, as far as it matters to a span: most often a single one of them takes all of it. */
+/** The same for all of these contracts, as far as it matters to a span: most often a single one takes all of it. */
 export function takenWithin(
   contracts: readonly CoveringContract[],
   { meterId, span }: { readonly meterId: string; readonly span: EpochInterval },
@@ -57,7 +57,7 @@ export function covers(interval: EpochInterval, span: EpochInterval): boolean {
   return interval.fromEpochMs <= span.fromEpochMs && span.toEpochMs <= interval.toEpochMs;
 }
 
-/** When any of these contracts takes the meter's events that name no contract: ascending, and apart from each other. */
+/** When any of these contracts takes the meter's events that name no contract: ascending, without overlap. */
 export function takenBy(coverages: readonly Coverage[], meterId: string): EpochInterval[] {
   const taking = coverages.filter(
     (coverage) => coverage.meterIds.has(meterId) && coverage.fromEpochMs < coverage.toEpochMs,

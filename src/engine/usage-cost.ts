@@ -1,4 +1,4 @@
-/** What usage costs: of a contract as its invoices calculate it, of a customer by the newest prices (interface 4.18). */
+/** What usage costs: for a contract as its invoices calculate it, for a customer by the newest prices (interface 4.18). */
 
 import { startOfDay, type ServicePeriod } from '../calculation/billing-period.ts';
 import { newestRateOf } from '../calculation/ledger.ts';
@@ -52,7 +52,7 @@ export async function usageCost(context: CallContext, input: CostInput): Promise
   return { totalAmount: credits, creditRateCents: wireCents(creditRateCents), unit: 'credits', ...facts };
 }
 
-/** Answers `usage.breakdown`; throws as `usageCost` does, and where no meter that is priced has the group key. */
+/** Answers `usage.breakdown`; throws as `usageCost` does, and where no priced meter has the group key. */
 export async function usageBreakdown(
   context: CallContext,
   { groupKey, ...input }: BreakdownInput,
@@ -91,7 +91,7 @@ interface Part {
   readonly dollars: Big;
 }
 
-/** What meters without the key cost is a row only where it costs anything. */
+/** Meters without the key make a row only where they cost anything. */
 function isWorthShowing({ value, dollars }: Part): boolean {
   return value !== null || !dollars.eq(zero);
 }
@@ -100,7 +100,7 @@ function dearestFirst(one: Part, other: Part): number {
   return other.dollars.cmp(one.dollars) || ((one.value ?? '\uffff') < (other.value ?? '\uffff') ? -1 : 1);
 }
 
-/** A line as far as its cost: of a contract whole cents, of a customer exact. */
+/** The cost of a line: whole cents for a contract, exact for a customer. */
 interface CostLine {
   readonly groupValues: GroupValues;
   readonly dollars: Big;
@@ -153,7 +153,7 @@ interface ContractQuery {
   readonly input: Question;
 }
 
-/** Metered lines, each rounded to cents as on its invoice; of periods that the range cuts, the part inside. */
+/** Metered lines, each rounded to cents as on its invoice; for periods that the range cuts, the part inside. */
 async function contractLines(context: CallContext, { contract, range, input }: ContractQuery) {
   const { tx, orgId } = context;
   const whole = usageWindowsOver(billingTermsOf(contract), range);
@@ -167,7 +167,7 @@ async function contractLines(context: CallContext, { contract, range, input }: C
   const windows = begun.map((window) => cutWindow(window, range));
   const metered = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
   const usages = [...metered.values()];
-  // Part of the usage, picked by names or properties, owes no flat amount of a first tier when there is none of it.
+  // A part picked by names or properties owes no flat amount of a first tier when it has no usage.
   const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
   const lines = isPart ? usages.flatMap(linesOfUsage) : [...usages.flatMap(linesOfInvoice), ...linesAhead(ahead)];
   return {
@@ -176,7 +176,7 @@ async function contractLines(context: CallContext, { contract, range, input }: C
   };
 }
 
-/** Of windows that hold no event yet, as drafts show them: by thousands, where the range ends in 2100. */
+/** Lines of windows that hold no event yet, as drafts show them: thousands, where the range ends in 2100. */
 function linesAhead(windows: readonly UsageWindow[]): RatedLine[] {
   const known = new Map<ContractItem, readonly RatedLine[]>();
   return windows.flatMap(({ item }) =>
@@ -190,7 +190,7 @@ interface CustomerQuery {
   readonly input: Question;
 }
 
-/** Lines by the newest prices, nothing of them rounded. */
+/** Lines by the newest prices, without rounding. */
 async function customerLines(context: CallContext, { customerId, range, input }: CustomerQuery) {
   const prices = (await currentPrices(context)).filter(({ meter }) => isMeterOf(meter, input.eventNames));
   const windows = prices.map(({ meter, item }) => ({ item, meterId: meter.id, ...range }));
@@ -221,7 +221,7 @@ function linesOfUsage(usage: MeteredUsage): RatedLine[] {
   return quantities.length === 0 ? [] : rateUsage(usage.item, quantities);
 }
 
-/** The rate of the customer's newest grant that has one, on whatever contract (semantics 11). */
+/** The rate of the customer's newest grant that has one, on any contract (semantics 11). */
 async function findCreditRateCents({ tx, orgId }: CallContext, customerId: string): Promise<bigint | undefined> {
   return newestRateOf(await listGrantsOfCustomer(tx, orgId, customerId));
 }

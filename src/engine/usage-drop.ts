@@ -1,6 +1,6 @@
 /**
- * Dropping events that are billed, for good. What anybody may still ask of them is frozen before, contract by contract; then
- * the book says from when on there are events, and only then the events go. Cut off anywhere, it is done again.
+ * Dropping events that are billed, for good. First all that may still be asked of them is frozen, contract by contract. Then
+ * the book notes from when on there are events, and only then the events go. Cut off at any point, a drop can be repeated.
  */
 
 import { startOfDay } from '../calculation/billing-period.ts';
@@ -30,8 +30,8 @@ const contractsAtOnce = 100;
 type Answer = ResponseBody<'events.drop'>['data'];
 
 /**
- * Answers `events.drop`. Throws ConflictError while an invoice that is not finalized needs one of them, and where they do not
- * live in a database of their own.
+ * Answers `events.drop`. Throws ConflictError while an invoice that is not finalized needs one of the events, and where they
+ * do not live in a database of their own.
  */
 export const dropEvents: Undertaking<OperationTable['events.drop']> = async (parts, caller, { body }) => {
   const { retention } = parts.store.events;
@@ -76,7 +76,7 @@ async function countEvents({ tx, orgId, events }: CallContext, before: Temporal.
   return (await events.list(tx, { orgId, toEpochMs: before.epochMilliseconds, limit: 1, offset: 0 })).total;
 }
 
-/** From the commit of this transaction on there are no events from before. What is frozen by then is looked over again. */
+/** From the commit of this transaction on there are no events from before. What has been frozen is completed first. */
 async function decide(context: CallContext, before: Temporal.Instant): Promise<void> {
   const { contractIds } = await survey(context, before);
   await freeze(context, contractIds, before);
@@ -141,7 +141,7 @@ async function claimsOf(
   return windows.map((window) => ({ contract, window, invoice: invoices.get(windowKey(window)) }));
 }
 
-/** Usage of a cancelled invoice is billed no more, but its cost grows with what comes as long as events are taken for it. */
+/** Usage of a cancelled invoice is no longer billed, but its cost still grows as long as events are taken for it. */
 function isOpen({ invoice, window }: Claim, before: Temporal.Instant): boolean {
   if (invoice === undefined || invoice.status === 'Drafted') return true;
   return invoice.status === 'Cancelled' && Temporal.Instant.compare(window.end, before) > 0;
@@ -185,13 +185,13 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
   }
 }
 
-/** As budgets read it, which tell most apart. */
+/** Metering as budgets need it, which tell most apart. */
 async function meteringOf({ tx, orgId }: CallContext, contractId: string): Promise<MeteringOptions> {
   const grants = standingGrants(await listLedger(tx, orgId, contractId));
   return meteringFor(grants, await listBudgets(tx, orgId, contractId));
 }
 
-/** Whether what is frozen tells all apart that is asked for now. */
+/** Whether what is frozen tells apart all that is asked for now. */
 function tells(frozen: FrozenUsage | undefined, { dimensions }: MeteringOptions): boolean {
   return (
     frozen !== undefined &&

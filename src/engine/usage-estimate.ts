@@ -1,4 +1,4 @@
-/** What events would cost, without recording them; exact, below a cent too (semantics 1). */
+/** What events would cost, without recording them; exact, even below a cent (semantics 1). */
 
 import { decimalText, zero } from '../calculation/money.ts';
 import { type RatedLine, rateUsage } from '../calculation/rating.ts';

@@ -1,4 +1,4 @@
-/** Which budgets events may have brought to their cap, and the alert of those that they have (semantics 10). */
+/** Which budgets events may have brought to their cap, and the alerts of those that have reached it (semantics 10). */
 
 import { type MeteredEvent, propertyText } from '../calculation/metering.ts';
 import { inNfc } from '../normal-text.ts';
@@ -39,7 +39,7 @@ export async function exhaustBudgets(
   }
 }
 
-/** Of several what metering asks of a customer is read once: an event that names no contract may touch thousands of them. */
+/** For several contracts, what metering reads of a customer is read once: an event that names none may touch thousands. */
 async function* contractsOf(
   { tx, orgId }: CallContext,
   customerId: string,
@@ -60,8 +60,8 @@ async function* contractsOf(
 }
 
 /**
- * The contracts that have a budget of a dimension of these events. Each dimension is looked up once for a contract, and once
- * for all events that name none: there may be thousands of events, contracts and budgets.
+ * The contracts that have a budget for a dimension of these events. Each dimension is looked up once for each contract that
+ * events name, and once for all events that name none: there may be thousands of events, contracts and budgets.
  */
 function touchedContracts(recorded: readonly Recorded[], budgets: readonly Budget[]): ReadonlySet<string> {
   const byDimension = Map.groupBy(budgets, ({ eventPropertyKey, eventPropertyValue }) =>
@@ -82,7 +82,7 @@ function touchedContracts(recorded: readonly Recorded[], budgets: readonly Budge
   return touched;
 }
 
-/** Neither may have a NUL. */
+/** Neither text may contain a NUL. */
 function dimensionOf(key: string, value: string): string {
   return `${key}\u0000${value}`;
 }

@@ -14,34 +14,34 @@ import { billingTermsOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { coveragesOf, isWithin } from './usage-attribution.ts';
 
-/** An event as far as it decides where it is billed. */
+/** The parts of an event that decide where it is billed. */
 export interface BilledEvent extends MeteredEvent {
   readonly customerId: string;
   readonly contractId: string | null;
   readonly timestampEpochMs: number;
 }
 
-/** What a contract has of a meter. */
+/** What a contract has billed by a meter, and what it takes. */
 interface Claim {
   readonly contractId: string;
-  /** Usage that finalized invoices billed, and from the first to the last of it. */
+  /** Usage that finalized invoices billed; `billedWithin` reaches from the first to the last of it. */
   readonly billed: readonly EpochInterval[];
   readonly billedWithin: EpochInterval;
-  /** When it takes events that name no contract, unless an earlier one does. */
+  /** When it takes events that name no contract, unless an earlier contract does. */
   readonly taking: EpochInterval | undefined;
 }
 
-/** A meter of which finalized invoices billed a customer's usage. */
+/** A meter by which finalized invoices billed a customer's usage. */
 interface BilledMeter {
   readonly matches: (event: MeteredEvent) => boolean;
-  /** Of all contracts with the meter, oldest first. */
+  /** By contract id, of all contracts with the meter, oldest first. */
   readonly claims: ReadonlyMap<string, Claim>;
 }
 
 export interface EventOwners {
   /** The contracts of a customer, oldest first. */
   readonly contractsOf: (customerId: string) => readonly ContractSpan[];
-  /** The contract of an id, if it is the customer's. */
+  /** The contract with this id, if it is the customer's. */
   readonly contractOf: (customerId: string, contractId: string) => ContractSpan | undefined;
   /** Whether any usage of a customer is on a finalized invoice; where none is, no event has to be looked at. */
   readonly hasFinalized: (customerId: string) => boolean;
@@ -49,7 +49,7 @@ export interface EventOwners {
   readonly isFinalized: (event: BilledEvent) => boolean;
 }
 
-/** Reads what there is to know of these customers, which the organization has. */
+/** Reads all of this for customers that the organization has. */
 export async function loadEventOwners(
   { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
   customerIds: readonly string[],
@@ -81,7 +81,7 @@ export async function loadEventOwners(
     hasFinalized: (customerId) => (finalized.get(customerId)?.endEpochMs ?? 0) > 0,
     isFinalized(event) {
       const { billed = [], endEpochMs = 0 } = finalized.get(event.customerId) ?? {};
-      // Most events are newer than all of them.
+      // Most events are newer than all finalized usage.
       return event.timestampEpochMs < endEpochMs && billed.some((meter) => isBilled(meter, event));
     },
   };
@@ -129,14 +129,14 @@ function spanOf(intervals: readonly EpochInterval[]): EpochInterval {
   );
 }
 
-/** The rules of a meter come last, and once: they cost more than looking at a contract, of which there may be thousands. */
+/** The rules of a meter are checked last, and once: they cost more than looking at one of perhaps thousands of contracts. */
 function isBilled({ matches, claims }: BilledMeter, event: BilledEvent): boolean {
   const { contractId, timestampEpochMs } = event;
   const claim = contractId === null ? claimOf(claims.values(), timestampEpochMs) : claims.get(contractId);
   return claim !== undefined && hasBilled(claim, timestampEpochMs) && matches(event);
 }
 
-/** Of the contracts in their order the first that has billed what happened then, or takes it. */
+/** The first contract, in their order, that has billed usage of this instant, or takes it. */
 function claimOf(claims: Iterable<Claim>, epochMs: number): Claim | undefined {
   for (const claim of claims) {
     if (hasBilled(claim, epochMs) || (claim.taking !== undefined && isWithin(claim.taking, epochMs))) return claim;

@@ -1,6 +1,6 @@
 /**
- * Usage whose events are dropped: what its meters read was frozen before, phase by phase and with all that grants and budgets
- * told apart, so that whoever meters a whole window of a contract reads the same as before, and everybody else is refused.
+ * Usage whose events are dropped. What its meters read was frozen before that, phase by phase and with all that grants and
+ * budgets told apart. So metering a whole window of a contract reads the same as before, and any other reading is refused.
  */
 
 import { decimal, decimalText } from '../calculation/money.ts';

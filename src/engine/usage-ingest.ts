@@ -29,7 +29,7 @@ interface Incoming {
   readonly isTimeless: boolean;
 }
 
-/** What is told of recorded events: their keys, the id of the request, how many were not new, and how many nobody is billed for. */
+/** What is answered: the keys of events, the id of the request, how many were not new, and how many nobody is billed for. */
 type Recorded = {
   readonly keys: readonly string[];
   readonly requestId: string;
@@ -37,10 +37,10 @@ type Recorded = {
 } & Pick<Answer, 'outsideContractCount'>;
 
 /**
- * Records events, all or none, and gives what is told of them.
+ * Records events, all or none, and returns what is answered about them.
  * `prefixOf` is the path of an event in the request. Throws InvalidInputError for an unknown customer, a contract that is not
  * the customer's and a timestamp more than an hour ahead; ConflictError for an event that would change a finalized period,
- * and for one whose time or key is that of events that are dropped.
+ * and for one with the time or the key of dropped events.
  */
 export async function recordEvents(
   context: CallContext,
@@ -49,7 +49,7 @@ export async function recordEvents(
 ): Promise<Recorded> {
   const customerIds = await resolveCustomers(context, inputs, prefixOf);
   const owners = await loadEventOwners(context, [...new Set(customerIds)]);
-  // A key of its own, also where the request has an id: nothing is recorded twice when a server gives one id again.
+  // A key of its own, even where the request has an id: should a server give one id twice, no event takes another's place.
   const own = context.newId();
   const incoming = inputs.map((input, index) =>
     incomingOf(context, input, { keyWithoutOne: `${own}-${index}`, customerId: customerIds[index] ?? '' }),
@@ -71,7 +71,7 @@ export async function recordEvents(
   };
 }
 
-/** An event that names a contract is billed on no other, whenever it happened (semantics 8). */
+/** Events outside of the contract that they name are billed nowhere: no other contract may bill them (semantics 8). */
 function countOutside(incoming: readonly Incoming[], owners: EventOwners): number {
   const named = Map.groupBy(incoming, ({ event }) => event.contractId);
   named.delete(null);
@@ -126,7 +126,7 @@ function incomingOf(
     customerId,
     contractId: contractId ?? null,
     eventName,
-    // The declaration gives it out in UTC with milliseconds, which takes no calendar to read.
+    // Parsing has put it in UTC with milliseconds, which takes no calendar to read.
     timestampEpochMs: timestamp === undefined ? receivedAtEpochMs : Date.parse(timestamp),
     propertiesJson: canonicalJson(properties),
     receivedAtEpochMs,
@@ -183,7 +183,7 @@ async function append(
   return { replaced, unchanged: outcomes.length - replaced - countOf('new') };
 }
 
-/** In a batch each is named by its place too, as what is wrong with an event is. */
+/** In a batch, each event is named by its place as well, as in other refusals of events. */
 function refuseReplacements(
   events: readonly NewEvent[],
   refused: ReadonlySet<string>,
@@ -214,7 +214,7 @@ function wasFinalized(owners: EventOwners, previous: StoredEvent): boolean {
   return owners.isFinalized({ ...previous, properties });
 }
 
-/** The version before may be another customer's, which the batch does not name, and so may those of many events. */
+/** The version before may belong to a customer that the batch does not name, and so may those of many events. */
 function createOwnerSearch(
   context: CallContext,
   owners: EventOwners,

@@ -20,21 +20,21 @@ export interface EventFilter {
 export interface MeteringOptions {
   /** What readings must tell apart, for specifiers and budgets. */
   readonly dimensions: UsageDimensions;
-  /** Grants, whose expiries inside a window end its phases. `[]` gives one phase a window. */
+  /** Grants, whose expiries inside a window end its phases. `[]` gives one phase for each window. */
   readonly grants: readonly { readonly expiresAt?: Temporal.Instant | undefined }[];
   readonly filter?: EventFilter | undefined;
-  /** Nothing is asked of usage without properties, which is all that SQL meters have: their windows are left out. */
+  /** Leaves out the windows of SQL meters, where only usage with properties matters: theirs has none. */
   readonly leavesOutSql?: boolean | undefined;
-  /** What is read is written down, and not asked for again. */
+  /** What is read is written down, so the same is not read again. */
   readonly isOnce?: boolean | undefined;
 }
 
-/** Behind every event that can have been recorded by `now` (semantics 1). */
+/** An instant after every event that can have been recorded by `now` (semantics 1). */
 export function endOfEvents(now: Temporal.Instant): Temporal.Instant {
   return now.add({ seconds: limits.eventFutureSeconds, milliseconds: 1 });
 }
 
-/** One phase a window, told apart by group values alone. */
+/** One phase for each window, told apart by group values alone. */
 export function plainMetering(): MeteringOptions {
   return { dimensions: noDimensions, grants: [] };
 }
@@ -42,8 +42,8 @@ export function plainMetering(): MeteringOptions {
 type AskingGrant = Pick<LedgerEntry, 'expiresAt' | 'specifiers'> & { readonly isReversed?: boolean };
 
 /**
- * Phase by phase of these grants, told apart by all that they and these budgets ask about. One that is reversed asks nothing;
- * entries of a ledger do not say so, and are to be `standingGrants`.
+ * In the phases of these grants, told apart by all that they and these budgets ask about. A reversed grant asks nothing.
+ * Ledger entries do not say whether they are reversed: pass `standingGrants` of them.
  */
 export function meteringFor(
   grants: readonly AskingGrant[],
@@ -57,7 +57,7 @@ export function meteringFor(
 export interface MeteredContract {
   readonly id: string;
   readonly customerId: string;
-  /** The customer's contracts of before it, where they have been read. */
+  /** The customer's contracts made before it, where they have been read. */
   readonly earlier?: readonly Contract[] | undefined;
   /** Others of the customer that are billed with it. */
   readonly together?: MeteredTogether | undefined;

@@ -22,13 +22,13 @@ import { type MeteredTogether, readNamed } from './usage-together.ts';
 
 export type MeteringContext = Pick<CallContext, 'tx' | 'events' | 'orgId' | 'sqlReadings'> & RetentionContext;
 
-/** The usage of each window that was read, in the order in which they were asked for; of an SQL meter that was left out, none. */
+/** The usage of each window that was read, in the order in which they were asked for; none of an SQL meter that is left out. */
 export type MeteredWindows = ReadonlyMap<MeteringWindow, MeteredUsage>;
 
 /**
  * The usage of each window, for `rateMeteredUsage` and `meteredQuantitiesOf`. A window is metered from its `start` to its
  * `end`, exclusive, whatever its item's period: cut it to meter a part. A whole window whose events are dropped is read as it
- * was frozen; of a part of one this throws ConflictError.
+ * was frozen; metering a part of one throws ConflictError.
  */
 export async function meterContract(
   context: MeteringContext,
@@ -76,7 +76,7 @@ async function meterKept(
 }
 
 /**
- * As `meterContract`, of all usage of a customer, on whatever contract it is billed; throws ConflictError where events are
+ * Like `meterContract`, for all usage of a customer, whichever contract bills it; throws ConflictError where events are
  * dropped.
  */
 export async function meterCustomer(
@@ -156,7 +156,7 @@ interface Metering {
   readonly metered: Map<MeteringWindow, MeteredUsage>;
 }
 
-/** Of meters that read the same events in the same segments. */
+/** Takes meters that read the same events in the same segments. */
 async function foldWindows(
   context: MeteringContext,
   meterings: readonly Metering[],
@@ -183,7 +183,7 @@ function takeReadings({ scan, windows, metered }: Metering, readings: EventReadi
   for (const window of windows) {
     const phases = partsOf(window).map(({ end, from, to }) => ({
       end,
-      // Of a single segment each combination has one reading already.
+      // In a single segment each combination has one reading already.
       readings:
         to - from === 1
           ? (readings[from] ?? [])
@@ -207,7 +207,7 @@ function rulesOf(meter: Meter, filter: EventFilter | undefined): MeterRules {
   };
 }
 
-/** The query reads each window on its own, and of a window all that there is up to the end of each phase. */
+/** The query reads each window on its own, and for each phase all events of the window up to its end. */
 async function queryWindows(
   context: MeteringContext,
   { scan, windows, metered, meter }: Metering & { readonly meter: SqlMeter },
@@ -267,7 +267,7 @@ interface Part {
 
 /** The phases of a window as segments. */
 function partsIn({ segments, options }: Scan): (window: MeteringWindow) => Part[] {
-  // A contract may have thousands of windows: the place of each bound is not to be looked for among all of them.
+  // By instant: a contract may have thousands of windows, too many to search for each bound.
   const places = new Map(segments.map((epochMs, place) => [epochMs, place]));
   const placeOf = (instant: Temporal.Instant): number => places.get(instant.epochMilliseconds) ?? -1;
   return (window) => {

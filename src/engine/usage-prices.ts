@@ -34,7 +34,7 @@ const pricesOf = onceUnchanged(async (tx, orgId): Promise<readonly MeterPrice[]>
   return prices;
 });
 
-/** Whether a meter counts one of these event names, of which none are one of none (interface 4.18). */
+/** Whether a meter counts one of these event names: all meters do without a list, none with an empty one (interface 4.18). */
 export function isMeterOf(meter: Meter, eventNames: readonly string[] | undefined): boolean {
   if (eventNames === undefined) return true;
   const takesName = createEventMatcher({ eventTypeFilter: meter.eventTypeFilter, propertyFilters: [] });

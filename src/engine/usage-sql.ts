@@ -1,9 +1,9 @@
 /**
  * What SQL meters read (semantics 8, `sql`): their query over the events of a window, anew up to the end of each phase.
  *
- * A query takes as long as its author likes, and nobody may wait for it with the database in hand (security 6). So a
- * reading that is not known yet gives up the attempt with its transaction; the query runs outside, and the next attempt
- * finds its value. A value belongs to the query and the events alone, so it is right whenever it is found.
+ * A query takes as long as its author likes, and no transaction may wait for it (security 6). So a reading that is not known
+ * yet gives up the attempt with its transaction; the query runs outside, and the next attempt finds its value. A value depends
+ * on the query and the events alone, so it is right whenever it is found.
  */
 
 import { decimal, roundHalfUp, zero } from '../calculation/money.ts';
@@ -24,7 +24,7 @@ type Values = readonly (string | null)[];
 
 /** The readings of one call, through all its attempts. */
 export interface SqlReadings {
-  /** The value of each reading; throws what `withSqlReadings` answers with another attempt. */
+  /** The value of each reading; throws `SqlReadingNeeded`, after which `withSqlReadings` makes another attempt. */
   readonly valuesOf: (orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]) => Promise<Values>;
 }
 
@@ -34,10 +34,10 @@ export interface SqlReadingOptions {
   readonly deadlineMilliseconds: number;
 }
 
-/** Where events keep arriving, each attempt sees others; after this many readings of a meter one is made on the spot. */
+/** Where events keep arriving, each attempt sees other ones; after this many readings of a meter, one is made on the spot. */
 const readingsOutside = 3;
 
-/** Ends an attempt, and must reach `withSqlReadings`: whoever catches errors lets it pass. */
+/** Ends an attempt, and must reach `withSqlReadings`: code that catches errors lets it pass. */
 export class SqlReadingNeeded extends Error {
   readonly read: () => Promise<void>;
 
@@ -125,7 +125,7 @@ export async function readSqlMeter(
   });
 }
 
-/** Locked, full or gone, rather than a meter whose query gave no number. */
+/** Whether the database is locked, full or gone, rather than a meter whose query gave no number. */
 export function isOfDatabase(error: unknown): boolean {
   return error instanceof UnavailableError && !(error.cause instanceof MeterSqlError);
 }

@@ -19,7 +19,7 @@ export interface UsageSubject {
 }
 
 /**
- * What the identifiers name; at least one is given, as the declaration asks. InvalidInputError for one that names nothing
+ * What the identifiers name; the declaration asks for at least one. Throws InvalidInputError for one that names nothing
  * and for two that name different customers (semantics 11).
  */
 export async function resolveSubject(
@@ -30,7 +30,7 @@ export async function resolveSubject(
   return { customerId: await resolveCustomer(context, input, contract), contract };
 }
 
-/** The contract of an id in a body or query, where one is given; InvalidInputError where there is none. */
+/** The contract of an id in a body or query, where one is given; InvalidInputError for an unknown id. */
 export async function resolveContract(
   { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
   id: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Contracts of a customer that are billed one after the other and mostly ask the same of its events: what names each of them is
- * read of several at once, since a store looks at all events of a customer for it.
+ * Contracts of a customer that are billed one after the other and mostly ask the same of its events. The events that name them
+ * are read for several contracts at once, because a store looks at all events of the customer each time.
  */
 
 import type { MeterRules } from '../calculation/usage-fold.ts';
@@ -13,15 +13,15 @@ export interface MeteredTogether {
   /** In the order in which they are billed. */
   readonly contractIds: readonly string[];
   readonly answers: Map<string, Answers>;
-  /** Readings that wait to be asked for, of all answers. */
+  /** How many readings wait to be asked for, in all answers. */
   heldReadings: number;
 }
 
 interface Answers {
-  /** What each meter reads, of contracts that have not asked yet. */
+  /** What each meter reads, for contracts that have not asked yet. */
   readonly waiting: Map<string, readonly EventReadings[]>;
   readonly readIds: Set<string>;
-  /** Of the contract that has most, at least 1. */
+  /** The most readings that a contract has had, at least 1. */
   mostReadings: number;
 }
 
@@ -30,7 +30,7 @@ export function metersTogether(contractIds: readonly string[]): MeteredTogether 
   return contractIds.length > 1 ? { contractIds, answers: new Map(), heldReadings: 0 } : undefined;
 }
 
-/** What each meter reads of the events that name a contract; all others are nobody's. */
+/** What each meter reads of the events that name a contract, for a contract that takes no others. */
 export async function readNamed(
   { tx, events }: Pick<CallContext, 'tx' | 'events'>,
   of: Omit<AggregatedEvents, 'contract'>,
@@ -69,7 +69,7 @@ export async function readNamed(
 
 const newAnswers = (): Answers => ({ waiting: new Map(), readIds: new Set(), mostReadings: 1 });
 
-/** Those to be read with a contract: none for a question that nobody has asked before, and no more than may be held. */
+/** The contracts to be read with this one: none for a question that is asked for the first time, and no more than may be held. */
 function behind(
   contractId: string,
   { contractIds, heldReadings }: MeteredTogether,
@@ -83,7 +83,7 @@ function behind(
     .slice(0, Math.max(0, most));
 }
 
-/** At least 1, since one without any takes room as well. */
+/** At least 1, because a contract without readings takes room as well. */
 function countOf(meters: readonly EventReadings[]): number {
   return 1 + meters.flat().reduce((sum, { length }) => sum + length, 0);
 }

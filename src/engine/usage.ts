@@ -45,7 +45,7 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
   'pricing.estimate': async (context, { body }) => ({ body: await estimateCost(context, body) }),
 };
 
-/** Who names no start asks for what there is; who names one must not take what is left for all that was. */
+/** A query without a start asks for what there is. With a start, what is left must not pass for all that there was. */
 function eventQuery(context: CallContext, query: EventsInput): Omit<EventQuery, 'limit' | 'offset'> {
   const { eventName, customerId, start, end } = query;
   const fromEpochMs = epochMsOf(start);

@@ -1,4 +1,4 @@
-/** Events into the outbox, in the transaction of the change that they tell of (semantics 13, reliability 4.2). */
+/** Puts events into the outbox, in the transaction of the change that they tell of (semantics 13, reliability 4.2). */
 
 import { limits } from '../limits.ts';
 import type { WebhookEventType } from '../operations/wire-values.ts';
@@ -17,8 +17,8 @@ export interface EmittedEvent {
 }
 
 /**
- * Keeps an event for every enabled endpoint that takes its type. Writes nothing, and never asks for the data, where there
- * is none. The body is built here once; every attempt sends these bytes (security 7, SEC-61).
+ * Keeps an event for every enabled endpoint that takes its type. Without such an endpoint it writes nothing and never calls
+ * `dataOf`. The body is built here once; every attempt sends these bytes (security 7, SEC-61).
  */
 export async function emit(
   context: EmitContext,
@@ -49,8 +49,8 @@ export async function emitEach(
 }
 
 /**
- * Asked once for a call, since a new contract alone can draft 120 invoices; not for a transaction, which may be shared with a
- * call that changes them.
+ * Endpoints, read once for each call, because a new contract alone can draft 120 invoices. Not once for each transaction: that
+ * may be shared with a call that changes endpoints.
  */
 const known = new WeakMap<EmitContext, readonly WebhookEndpoint[]>();
 

@@ -17,7 +17,7 @@ import { wireTimestamp } from './wire.ts';
 
 export interface OutboxDependencies {
   readonly store: Store;
-  /** The real clock, also where the database has a simulated one: receivers compare it with theirs. */
+  /** The real clock, even where the database has a simulated one: receivers compare it with theirs. */
   readonly now: () => Temporal.Instant;
   /** From 0 up to 1: spreads the attempts. */
   readonly random: () => number;
@@ -33,7 +33,7 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
     async lease(count, underWay = []) {
       const at = wireTimestamp(now());
       const room = roomFor(count, underWay);
-      // Looked for without the writer's lock, which most looks have no need of.
+      // Looked for without the writer's lock: most of the time nothing is due.
       if (!(await store.read(async (tx) => await hasDueDelivery(tx, at, room)))) return [];
       if (await isOnlyRead(store)) return [];
       const leaseUntil = wireTimestamp(now().add({ seconds: limits.webhookLeaseSeconds }));
@@ -59,7 +59,7 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
       const attempt = attempts + 1;
       return await store.write(
         async (tx) => {
-          // Where it had another address when the attempt began, nothing is said of the one it has now.
+          // If the endpoint had another address when the attempt began, the answer says nothing about its address now.
           const isGone = outcome.responseStatus === goneStatus && (await hasUrl(tx, { orgId, id: endpointId }, url));
           const ended = endOf(outcome, { attempt, at, random, isGone });
           if ((await recordAttempt(tx, held, { ...ended, attempt })) && isGone) {
@@ -87,7 +87,7 @@ interface Attempt {
   readonly attempt: number;
   readonly at: Temporal.Instant;
   readonly random: () => number;
-  /** Its address, which is the same still, answered that it is gone. */
+  /** The endpoint's address, still the same, answered that it is gone. */
   readonly isGone: boolean;
 }
 

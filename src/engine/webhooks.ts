@@ -148,8 +148,8 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
 };
 
 /**
- * Refuses an address that nothing would be sent to (security 7, SEC-60). Looks names up, and so comes before the
- * transaction; every delivery looks again.
+ * Refuses an address that nothing would be sent to (security 7, SEC-60). It looks names up, so it comes before the
+ * transaction; every delivery looks them up again.
  */
 export async function checkEndpointAddress(
   { checkWebhookUrl }: EngineDependencies,
@@ -177,7 +177,7 @@ function newSecret(context: CallContext): string {
   return `whsec_${Buffer.from(context.randomBytes(secretBytes)).toString('base64')}`;
 }
 
-/** The old secret ends by the machine's clock, which is the one that deliveries are signed by. */
+/** The old secret ends by the machine's clock, because deliveries are signed by that. */
 function wireEndpoint(endpoint: WebhookEndpoint, { machineTime }: CallContext) {
   const { id, url, description, eventTypes, isEnabled, disabledReason, createdAt, updatedAt } = endpoint;
   const until = endpoint.previousSecretValidUntil;

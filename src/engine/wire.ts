@@ -18,7 +18,7 @@ export function wireCredits(creditMicros: bigint): ExactNumber {
   return exactNumber(creditsText(creditMicros));
 }
 
-/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`, as it is stored too. */
+/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`, which is also how it is stored. */
 export function wireTimestamp(instant: Temporal.Instant): string {
   return instantText(instant);
 }

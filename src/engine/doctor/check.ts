@@ -1,4 +1,4 @@
-/** What a check is: a rule, what breaks it in facts that were read before, and what to do then. */
+/** What a check is: a rule, how to find what breaks it in facts read beforehand, and what to do then. */
 
 import type { BillingTerms } from '../../calculation/invoice-periods.ts';
 import type { Inspection } from '../../store/inspection.ts';
@@ -30,8 +30,8 @@ export interface Check<Facts> {
 export interface ContractBooks {
   readonly contract: Contract;
   /**
-   * What the contract is billed by, and what it was billed by before a cancellation gave it an earlier end: an invoice
-   * belongs to one of them.
+   * The terms that the contract is billed by, and those from before a cancellation gave it an earlier end: every invoice
+   * follows one of them.
    */
   readonly terms: readonly BillingTerms[];
   readonly ledger: SealedLedger;
@@ -43,7 +43,7 @@ export interface ContractBooks {
   readonly budgets: readonly Budget[];
   readonly budgetPositions: readonly number[];
   readonly disputed: readonly DisputedUsage[];
-  /** Of what its prices and grants name, the ids that the organization does not have. */
+  /** Ids that its prices and grants name and its organization does not have. */
   readonly unknownIds: readonly string[];
   readonly now: Temporal.Instant;
 }
@@ -62,10 +62,10 @@ export interface OrganizationFacts {
   readonly clock: Temporal.Instant;
   readonly numbers: { readonly invoices: readonly NumberedInvoice[]; readonly next: number };
   readonly eventFaults: readonly EventFault[];
-  /** What the event store derived, and that a recount does not give; empty where it derives nothing. */
+  /** What the event store has derived and a recount contradicts; empty where it derives nothing. */
   readonly upkeepFaults: readonly UpkeepFault[];
   readonly lateEvents: LateEvents;
-  /** Of events that were dropped: no reader sees them any more. */
+  /** Rows of dropped events that are still stored; no reader sees them. */
   readonly droppedRowsLeft: number;
   /** Since when the longest waiting webhook delivery has been due; unknown where time is simulated. */
   readonly oldestDueDelivery: Temporal.Instant | undefined;
@@ -73,9 +73,9 @@ export interface OrganizationFacts {
 
 /** Events that are marked as having come after their period was finalized. */
 export interface LateEvents {
-  /** How many, but for the unjustified ones that were found. */
+  /** How many, without the unjustified ones that were found. */
   readonly count: number;
-  /** Idempotency keys of those that no finalized invoice would bill; looked for by a full examination alone. */
+  /** Idempotency keys of those that no finalized invoice would bill; only a full examination looks for them. */
   readonly unjustified: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Every check of doctor by its name, with the rule that it holds a database to. Those of reliability 5 carry the number of
- * their invariant. Three of these have no check: 19 (the order of events does not matter) and 21 (costs add up) are about
- * calculations alone, and 11 beyond its keys about calls that were repeated; tests hold them.
+ * Every check of doctor by its name, with the rule that it enforces. Rules from reliability 5 carry the number of their
+ * invariant. Tests hold what is not checked here: 19 (the order of events does not matter) and 21 (costs add up) are about
+ * calculations alone, and the part of 11 beyond keys is about repeated calls.
  */
 
 import { foldWhole, problemsIn } from '../../calculation/ledger-fold.ts';
@@ -16,7 +16,7 @@ import * as organization from './organization-rules.ts';
 const restore = 'restore a backup from before the change, and find out who wrote to the database beside tallybook';
 const report = 'keep a backup, and report this with the output of: tally doctor -o json';
 
-/** Of the file itself. */
+/** Checks of the file itself. */
 export const databaseChecks = {
   permissions: {
     rule: 'Only the owner of the files of a database may read or write them.',
@@ -79,7 +79,7 @@ export const databaseChecks = {
   },
 } as const satisfies Record<string, Check<DatabaseFacts>>;
 
-/** Of one contract. */
+/** Checks of one contract. */
 export const contractChecks = {
   readable: {
     rule: 'Everything that is stored of a contract can be read and rated.',
@@ -246,7 +246,7 @@ export const contractChecks = {
   },
 } as const satisfies Record<string, Check<ContractBooks>>;
 
-/** Of a whole organization. */
+/** Checks of a whole organization. */
 export const organizationChecks = {
   'invoice-numbers': {
     rule: 'Legal invoice numbers are 1 to n, in the order of finalization (invariant 17).',
@@ -307,7 +307,7 @@ function ledgerCheck(rule: LedgerRule): Check<ContractBooks>['find'] {
       .map(({ entryId, problem }) => ({ objectId: entryId, problem }));
 }
 
-/** One walk for all rules of a ledger. */
+/** One walk through a ledger serves all of its rules. */
 const walked = new WeakMap<readonly LedgerEntry[], readonly LedgerProblem[]>();
 
 function problemsOf(entries: readonly LedgerEntry[]): readonly LedgerProblem[] {

@@ -27,7 +27,7 @@ import type { ContractBooks, DisputedUsage } from './check.ts';
 
 export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
 
-/** Catalog ids that were found in the organization before: they never go away. */
+/** Catalog ids already found in the organization: they never go away. */
 export type KnownIds = Set<string>;
 
 const catalogMembers = ['meterIds', 'pricingIds', 'productIds'] as const;
@@ -92,7 +92,7 @@ async function findUnknownIds(
   });
 }
 
-/** The lines of these invoices without their credits, by id; all of them metered at once. */
+/** The lines of these invoices without their credits, by invoice id; all metered at once. */
 async function computeLines(
   context: BooksContext,
   contract: Contract,
@@ -117,7 +117,7 @@ async function computeLines(
   );
 }
 
-/** Counts what this contract would bill as well, if an earlier one of the customer did not (semantics 8). */
+/** Counts events that this contract would bill, too, if an earlier contract of the customer did not (semantics 8). */
 async function findDisputedUsage(context: BooksContext, contract: Contract): Promise<DisputedUsage[]> {
   const { tx, orgId, events } = context;
   const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));

@@ -4,7 +4,7 @@ import { normaliseTiers } from '../../calculation/pricing/tiered.ts';
 import { counted } from '../../counted.ts';
 import type { ContractBooks, Problem } from './check.ts';
 
-/** An entry that does not fit the seal before it was changed, or something before it was taken out or put in. */
+/** Where an entry does not fit the seal before it, it was changed, or an entry before it was removed or inserted. */
 export function chainProblems({ ledger }: ContractBooks): Problem[] {
   return ledger.brokenIds.map((id) => ({ objectId: id, problem: `entry ${id} does not fit the one before it` }));
 }
@@ -52,7 +52,7 @@ export function budgetProblems({ contract, budgets, budgetPositions }: ContractB
   ];
 }
 
-/** Prices and grants name meters, prices and products of their own organization; invoices the contract's own customer. */
+/** Prices and grants name meters, prices and products of their own organization; invoices name the contract's own customer. */
 export function tenancyProblems({ contract, unknownIds, invoices }: ContractBooks): Problem[] {
   const strangers = invoices.filter(({ invoice }) => invoice.customerId !== contract.customerId);
   return [
@@ -67,7 +67,7 @@ export function tenancyProblems({ contract, unknownIds, invoices }: ContractBook
   ];
 }
 
-/** Several contracts price the same usage, and the events do not say which is meant. */
+/** Several contracts price the same usage, and the events do not say which contract is meant. */
 export function attributionProblems({ contract, disputed }: ContractBooks): Problem[] {
   return disputed.map(({ meterId, eventCount }) => ({
     objectId: contract.id,

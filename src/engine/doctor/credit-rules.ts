@@ -16,20 +16,20 @@ interface GrantSoFar {
   hasLapsed: boolean;
 }
 
-/** Usage that an entry pays, as far as the entry says: its line, not the events behind it. */
+/** Usage that an entry pays, as far as the entry tells: its line, not the events behind it. */
 interface PaidUsage {
   readonly invoice: Invoice;
   readonly window: UsageWindow;
 }
 
 /**
- * No usage was paid by a grant while one before it in the order could pay. What cannot be told from an entry is passed over:
- * a grant that expires within the usage window, or is limited to event names or properties.
+ * No usage was paid by a grant while one before it in the order could pay. Skips grants about which an entry does not tell:
+ * those that expire within the usage window, or are limited to event names or properties.
  */
 export function burnOrderProblems(books: ContractBooks): Problem[] {
   const usagesOf = usageFinder(books);
   const { entries } = books.ledger;
-  // Those that are not granted yet hold nothing.
+  // Grants that are not made yet hold nothing.
   const inOrder = inDeductionOrder(entries).map(nothingSoFar);
   const grants = new Map(inOrder.map((grant) => [grant.entry.id, grant]));
   const soFar: StoredLedgerEntry[] = [];
@@ -94,7 +94,7 @@ export function expiryProblems({ ledger: { entries } }: ContractBooks): Problem[
   ];
 }
 
-/** A grant that still holds something has the note that it is found by when it expires (semantics 9). */
+/** A grant that still holds something is noted for its expiry, by which it is found when that comes (semantics 9). */
 export function notedExpiryProblems({ ledger: { entries }, noted }: ContractBooks): Problem[] {
   const found = new Set(noted.expiries.map(({ grantId, expiresAt }) => `${grantId} ${expiresAt.toString()}`));
   const grants = new Map<string, GrantSoFar>();
@@ -106,7 +106,7 @@ export function notedExpiryProblems({ ledger: { entries }, noted }: ContractBook
   });
 }
 
-/** A caller's key makes one grant, and nothing but grants. */
+/** A caller's external id belongs to one grant, and to nothing else. */
 export function grantKeyProblems({ ledger: { entries } }: ContractBooks): Problem[] {
   const seen = new Set<string>();
   return entries.flatMap(({ id, type, externalId }) => {
@@ -190,8 +190,8 @@ function ineligibilityFor(
 }
 
 /**
- * Where the usage of an entry stands on its invoice, by each of the terms that the entry may have been written by; nowhere
- * where there is no such line.
+ * Finds the usage of an entry on its invoice, under each of the terms that the entry may have been written by; none where
+ * there is no such line.
  */
 function usageFinder({ invoices, terms }: ContractBooks): (entry: StoredLedgerEntry) => readonly PaidUsage[] {
   const windows = new Map<string, PaidUsage[]>();

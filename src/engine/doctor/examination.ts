@@ -1,6 +1,6 @@
 /**
- * The books of one contract, or of a whole database, held against every rule. Reads contract by contract, each in a
- * transaction of its own, so that memory stays small and writers go on meanwhile.
+ * Checks the books of one contract, or of a whole database, against every rule. Reads contract by contract, each in a
+ * transaction of its own, so that memory stays small and writers can go on meanwhile.
  */
 
 import { BillingError } from '../../errors.ts';
@@ -32,7 +32,7 @@ export type ExaminationParts = Pick<EngineParts, 'store' | 'now' | 'meterSql'>;
 
 const contractsAtOnce = 500;
 
-/** Everything that can be checked of a database. A damaged one is reported as such, and not read any further. */
+/** Checks everything that can be checked of a database. A damaged one is reported as damaged and read no further. */
 export async function examine(
   dependencies: Omit<ExaminationParts, 'meterSql'>,
   { isFull }: { readonly isFull: boolean },
@@ -59,7 +59,7 @@ async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Ex
   return examinationOf(inspection, { now, isFull, organizations, findings });
 }
 
-/** The same of one that is too damaged to be opened. */
+/** The examination of a database that is too damaged to be opened. */
 export function examineDamaged(
   inspection: Inspection,
   options: { readonly now: () => Temporal.Instant; readonly isFull: boolean },
@@ -157,7 +157,7 @@ async function examineOne(
       });
     });
   } catch (error) {
-    // One meter without a number must not keep the other contracts from being looked at. A database that is away does.
+    // One meter that gives no number must not keep other contracts from being examined. An unreachable database does.
     if (isOfDatabase(error) || !(error instanceof BillingError)) throw error;
     const problem = `contract ${contractId} could not be read: ${error.message}`;
     findings.add('readable', contractChecks.readable, [{ objectId: contractId, problem }]);

@@ -10,12 +10,12 @@ export interface Findings {
   /** Runs every check on these facts; a check that fails is a finding about `objectId`. */
   readonly run: <Facts>(checks: Readonly<Record<string, Check<Facts>>>, facts: Facts, objectId: string) => void;
   readonly add: (name: string, check: Omit<Check<never>, 'find'>, problems: readonly Problem[]) => void;
-  /** By check, at most `limits.findingsPerCheck` of each. */
+  /** Grouped by check, at most `limits.findingsPerCheck` of each. */
   readonly list: () => Finding[];
   readonly count: () => number;
 }
 
-/** Of each check at most `limits.findingsPerCheck` are kept; all are counted. */
+/** Keeps at most `limits.findingsPerCheck` findings of each check; all are counted. */
 export function createFindings(): Findings {
   const found = new Map<string, Finding[]>();
   let count = 0;
@@ -38,7 +38,7 @@ export function createFindings(): Findings {
   };
 }
 
-/** What is stored may be wrong in ways that a check did not think of: that is a finding as well. */
+/** Stored data may be wrong in ways that no check foresaw: that is a finding, too. */
 export function unexpectedProblem(error: unknown, objectId: string): Problem {
   // A disk that fails, a locked file or a meter that gives no number says nothing about the books.
   if (error instanceof BillingError || error instanceof SqlReadingNeeded) throw error;

@@ -29,7 +29,7 @@ export function sumProblems({ invoices }: ContractBooks): Problem[] {
   });
 }
 
-/** Every line but credits is what its events and the prices that were frozen into the contract give. */
+/** Every line but credits is what its events and the frozen prices of the contract give. */
 export function recomputationProblems({ invoices, recomputed }: ContractBooks): Problem[] {
   return finalizedOf(invoices).flatMap(({ invoice, lines }) => {
     const frozen = lines.filter((line) => line.kind !== 'credit');
@@ -70,7 +70,7 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
   });
 }
 
-/** A seal that does not fit says that number, dates, amount or lines were changed after finalization. */
+/** A seal that does not fit means that number, dates, amount or lines were changed after finalization. */
 export function invoiceSealProblems({ invoices }: ContractBooks): Problem[] {
   return invoices
     .filter(({ isIntact }) => !isIntact)
@@ -98,7 +98,7 @@ export function periodProblems({ contract, terms, invoices }: ContractBooks): Pr
   });
 }
 
-/** The next drafts are noted for the day on which the last period has them made, or before: then the day is looked up anew. */
+/** The next drafts are noted for the day from which they will be lacking, or for an earlier one, which looks the day up anew. */
 export function notedDraftProblems({ contract, invoices, noted: { draftsDueOn } }: ContractBooks): Problem[] {
   const dueOn = nextDraftsDueOn(
     billingTermsOf(contract),
@@ -163,7 +163,7 @@ function finalizedOf(invoices: readonly SealedInvoice[]): readonly SealedInvoice
   return invoices.filter(({ invoice }) => isFinal(invoice));
 }
 
-/** A voided invoice has given everything back; of a refunded one the person decided how much. */
+/** A voided invoice has given everything back; for a refunded one a person decided how much. */
 function isRight({ status }: Invoice, { shown, paid }: { readonly shown: bigint; readonly paid: bigint }): boolean {
   if (status === 'Cancelled') return paid === 0n;
   if (status === 'Refunded') return paid >= 0n && paid <= shown;
@@ -205,7 +205,7 @@ function differencesOf(frozen: readonly FrozenLine[], computed: readonly FrozenL
   return [...changed, ...missing.map((line) => `lacks the line ${line.lineKey} of ${line.totalCents} cents`)];
 }
 
-/** Of an id only the digest of what the line is: its beginning tells where it is kept, which was elsewhere once. */
+/** Of an id, only the digest of what the line is: its beginning tells where the line is kept, which used to be elsewhere. */
 function comparable(name: (typeof members)[number], line: FrozenLine): string {
   const digestAt = '00000000-0000-'.length;
   return name === 'id' ? line.id.slice(digestAt) : textOf(line[name]);

@@ -10,7 +10,7 @@ import type { LateEvents } from './check.ts';
 
 const eventsAtOnce = 1000;
 
-/** Counts late events; only a full check reads each of them, and tells those that are rightly so from the others. */
+/** Counts late events. Only a full examination reads each of them and finds those that are wrongly marked late. */
 export async function readLateEvents(
   context: Pick<CallContext, 'tx' | 'orgId' | 'events'>,
   isFull: boolean,

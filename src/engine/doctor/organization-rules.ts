@@ -43,7 +43,7 @@ const upkeepWords: Readonly<Record<UpkeepFault['fault'], (objectId: string) => s
   key: (key) => `event ${key} is not found by its key, so that it would count twice if it were sent again`,
 };
 
-/** What is kept beside the events says what they say. */
+/** What is kept beside the events agrees with them. */
 export function rollUpProblems({ upkeepFaults }: OrganizationFacts): Problem[] {
   return upkeepFaults.map(({ objectId, fault }) => ({ objectId, problem: upkeepWords[fault](objectId) }));
 }
@@ -56,7 +56,7 @@ export function lateFlagProblems({ lateEvents }: OrganizationFacts): Problem[] {
   }));
 }
 
-/** All of them together are one problem of the organization. */
+/** All late events together are one problem of the organization. */
 export function lateEventProblems({ organizationId, lateEvents: { count } }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
   return [
@@ -67,7 +67,7 @@ export function lateEventProblems({ organizationId, lateEvents: { count } }: Org
   ];
 }
 
-/** What a drop that was cut off has left. */
+/** Rows that an interrupted drop has left. */
 export function droppedEventProblems({ organizationId, droppedRowsLeft: count }: OrganizationFacts): Problem[] {
   if (count === 0) return [];
   return [
@@ -78,7 +78,7 @@ export function droppedEventProblems({ organizationId, droppedRowsLeft: count }:
   ];
 }
 
-/** Beyond `limits.outboxDelaySeconds`. */
+/** A delivery has been due for longer than `limits.outboxDelaySeconds`. */
 export function outboxProblems({ organizationId, oldestDueDelivery, clock }: OrganizationFacts): Problem[] {
   if (oldestDueDelivery === undefined) return [];
   const seconds = Math.floor((clock.epochMilliseconds - oldestDueDelivery.epochMilliseconds) / 1000);
@@ -86,7 +86,7 @@ export function outboxProblems({ organizationId, oldestDueDelivery, clock }: Org
   return [{ objectId: organizationId, problem: `a webhook delivery has been due for ${seconds} seconds` }];
 }
 
-/** Beyond `limits.clockLagSeconds`. */
+/** The clock is further behind than `limits.clockLagSeconds`. */
 export function clockProblems({ organizationId, lastCreatedAt, clock }: OrganizationFacts): Problem[] {
   const seconds = Math.floor((lastCreatedAt.epochMilliseconds - clock.epochMilliseconds) / 1000);
   if (seconds <= limits.clockLagSeconds) return [];
