@@ -1,9 +1,9 @@
-/** What an API key looks like (interface 5.2): for those who make keys, check them and send them. */
+/** What an API key looks like (interface 5.2), for the code that makes keys, checks them and sends them. */
 
-/** The bytes of the secret, which the key has in hexadecimal. */
+/** How many bytes the secret has; a key holds them in hexadecimal. */
 export const apiKeySecretBytes = 24;
 
-/** Of any organization. */
+/** The form of a key of any organization. */
 export const apiKeyForm = /^[A-Za-z0-9]{1,16}_live_[0-9a-f]{48}$/;
 
 /** The form in words, to follow "an API key has" or the like. */

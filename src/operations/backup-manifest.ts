@@ -1,6 +1,6 @@
-/** What stands beside a backup, so that a restored book is known to be the one that was backed up. */
+/** The file beside a backup by which a restored book is known to be the one that was backed up. */
 
-/** What the file beside it must be, byte for byte, and what it held. */
+/** What the backup must be, byte for byte, and what it held. */
 export interface BackupManifest {
   /** Version of this form. */
   readonly manifestVersion: 1;
@@ -10,11 +10,11 @@ export interface BackupManifest {
   /** Of the whole file, in hexadecimal. */
   readonly sha256: string;
   readonly organizations: readonly BackedUpOrganization[];
-  /** Where the events that have moved are in a database of their own, of which a backup has nothing. */
+  /** Present where events live in a database of their own, of which the backup holds nothing. */
   readonly hasEventsElsewhere?: true;
 }
 
-/** What of it is read from the database. */
+/** The part of a manifest that is read from the database. */
 export type BackedUp = Pick<BackupManifest, 'schemaVersion' | 'organizations' | 'hasEventsElsewhere'>;
 
 /** What an organization held when it was backed up. */

@@ -29,10 +29,10 @@ import { ruleIssue } from './cross-rules.ts';
 /** Interface 2.4. */
 export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
 export type PricingModelName = (typeof pricingModels)[number];
-/** Semantics 1: the interface shows `RECURRING` alone. */
+/** Semantics 1: the interface shows only `RECURRING`. */
 export const billingModes = ['RECURRING', 'ONE_TIME'] as const;
 export type BillingMode = (typeof billingModes)[number];
-/** Semantics 1: the interface shows `NONE` alone. */
+/** Semantics 1: the interface shows only `NONE`. */
 export const tierings = ['NONE', 'VOLUME', 'GRADUATED'] as const;
 export type Tiering = (typeof tierings)[number];
 /** Semantics 1; the interface leaves them open. */
@@ -48,7 +48,7 @@ const product = z.strictObject({
   createdAt: timestamp,
 });
 
-/** Tiers as they are given: an empty maxQty, or none, is without end. */
+/** Tiers as they are given: an empty or absent maxQty means no end. */
 export const tierInput = z.strictObject({
   minQty: decimalInput.optional().describe('First quantity of the tier; follows from the tier before when not given.'),
   maxQty: z
@@ -152,7 +152,7 @@ const pricingParams = z.strictObject({ pricingId: pathIdOf('pricing').describe('
 const netTerms = z
   .string()
   .max(10)
-  // Without a flag, which the description of the interface could not carry.
+  // Without a flag of the expression, which the description of the interface could not carry.
   .regex(/^(?:[Nn][Ee][Tt] ?)?\d{1,3}$/, 'must be whole days such as "30" or "Net 30"')
   .transform((words) => String(Number(words.replace(/\D/g, ''))))
   .refine((days) => Number(days) <= limits.netTermsDays, `must be at most ${limits.netTermsDays} days`)

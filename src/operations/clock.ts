@@ -1,6 +1,6 @@
 /**
  * The time of a database and what falls due with it, never offered over the API (semantics 3, Platform). These operations
- * are on the whole database: each instant with work is a transaction of its own.
+ * work on the whole database: each instant with work is a transaction of its own.
  */
 
 import * as z from 'zod';
@@ -10,7 +10,7 @@ import { cents, date, dateOrTimestampInput, noParams, noQuery, one, timestamp, u
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 
-/** Five digits each: no sum of these leaves the calendar. */
+/** At most five digits each, so that no sum of them leaves the calendar. */
 const isoDuration =
   /^P(?=\d|T)(?:\d{1,5}Y)?(?:\d{1,5}M)?(?:\d{1,5}W)?(?:\d{1,5}D)?(?:T(?=\d)(?:\d{1,5}H)?(?:\d{1,5}M)?(?:\d{1,5}S)?)?$/;
 const shortDuration = /^(\d{1,5})([hdwy])$/;
@@ -54,16 +54,16 @@ const failure = z.strictObject({
 
 const runFields = {
   finalizedCount: z.int(),
-  /** Of the invoices finalized. */
+  /** The sum of the finalized invoices. */
   totalCents: cents,
   draftedCount: z.int(),
   expiredGrantCount: z.int(),
   resumedCustomerCount: z.int(),
   endedContractCount: z.int(),
   failedCount: z.int(),
-  /** Of the invoices finalized, the first thousand in the order of finalization. */
+  /** The first thousand finalized invoices, in the order of finalization. */
   invoices: z.array(finalized),
-  /** What could not be done, and is tried again by the next run: the first thousand. */
+  /** The first thousand things that could not be done; the next run tries them again. */
   failures: z.array(failure),
 };
 
@@ -239,7 +239,7 @@ export const clockOperations = [
       z.strictObject({
         before: timestamp,
         isRehearsal: z.boolean(),
-        /** Events that there were from before the instant. */
+        /** How many events there were from before the instant. */
         eventCount: z.int(),
         /** Contracts with usage from before it, and their periods of usage that are kept as they were metered. */
         contractCount: z.int(),

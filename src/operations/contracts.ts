@@ -132,7 +132,7 @@ const dimensionOverride = z.strictObject({
   unitAmount: decimalInput,
 });
 
-/** Told apart by what they name, so that a refusal speaks of the kind that was meant. */
+/** The two kinds are told apart by what they name, so that a refusal speaks of the kind that was meant. */
 const overrideInput = z
   .looseObject({ basePricingId: z.unknown(), meterId: z.unknown() })
   .partial()
@@ -145,7 +145,7 @@ const overrideInput = z
   })
   .meta({ type: 'object', anyOf: [itemOverride, dimensionOverride].map(described) });
 
-/** For the documents alone, which cannot look behind a transformation. */
+/** Only for the generated documents, which cannot look behind a transformation. */
 function described(form: z.ZodObject): z.core.JSONSchema.JSONSchema {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(form, {
     io: 'input',

@@ -43,7 +43,7 @@ const grantEntry = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).nullable(),
 });
 
-/** Which usage a grant pays for, `{}` for all; the entry that a reversal undoes. Of other entries both are left out. */
+/** Which usage a grant pays for, `{}` for all; the entry that a reversal undoes. Other entries have neither. */
 const origin = {
   paysFor: z.record(z.string(), z.unknown()).optional(),
   reversesEntryId: uuid.optional(),
@@ -103,7 +103,7 @@ const entryView = {
   columns: [...ledgerEntryColumns, { header: 'BALANCE', path: 'balanceAfterCents', format: 'money' }],
 } as const;
 
-/** Paid grants, adjustments, reversals and settling are the owner's alone: they have no route (semantics 3). */
+/** Paid grants, adjustments, reversals and settling are for the owner alone: they have no route (semantics 3). */
 export const creditOperations = [
   defineOperation({
     name: 'credits.grant',

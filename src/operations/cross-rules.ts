@@ -1,6 +1,6 @@
-/** Rules across the fields of an object, for those who judge it by its schema and for those who do without (plain.ts). */
+/** Rules across the fields of an object, both for its schema and for the readers that do without one (plain.ts). */
 
-/** Where a rule tells what is wrong. */
+/** Where a rule reports what is wrong. */
 interface Report {
   addIssue(issue: RuleIssue): void;
 }
@@ -13,9 +13,9 @@ type Modes = Given<'amountCents', bigint> & Given<'creditRateCents', number> & G
 
 type CostQuestion = Given<'customerId' | 'externalCustomerId' | 'contractId' | 'startDate' | 'endDate', string>;
 
-/** Each reports every issue that it finds; an object that keeps to it has none. */
+/** Each reports every issue that it finds; an object that keeps to the rule has none. */
 export const crossRules = {
-  /** Of what is there something changes. */
+  /** A change names at least one field. */
   change(input: object, report: Report): void {
     if (Object.keys(input).length === 0) report.addIssue(ruleIssue([], 'at least one field is required'));
   },
@@ -35,7 +35,7 @@ export const crossRules = {
     if (typeof input.paymentMethodType === 'string' && typeof input.paymentMethodId !== 'string') {
       report.addIssue(ruleIssue(['paymentMethodId'], 'is required together with paymentMethodType'));
     }
-    // Of the two the id alone is cleared (semantics 2), and its kind with it.
+    // Only the id can be cleared (semantics 2), which clears the type with it.
     if (input.paymentMethodType === null && input.paymentMethodId !== null) {
       report.addIssue(ruleIssue(['paymentMethodType'], 'is cleared by paymentMethodId: null'));
     }
@@ -62,7 +62,7 @@ export const crossRules = {
     if (input.amountCents === 0n) report.addIssue(ruleIssue(['amountCents'], 'must not be 0'));
   },
 
-  /** Someone is named, and a time unless a contract has one. */
+  /** A customer or contract is named, and dates are given unless a contract is named. */
   costQuestion(input: CostQuestion, report: Report): void {
     if (input.customerId === undefined && input.externalCustomerId === undefined && input.contractId === undefined) {
       report.addIssue(ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'));
@@ -85,5 +85,5 @@ export function ruleIssue(path: PropertyKey[], message: string): RuleIssue {
   return { code: 'custom', path, message, params: { rule: true } };
 }
 
-/** An alias, not an interface: zod asks for an open record, which only an alias is. */
+/** An alias, not an interface: zod asks for an open record, which only an alias can be. */
 export type RuleIssue = { code: 'custom'; path: PropertyKey[]; message: string; params: { rule: true } };

@@ -7,7 +7,7 @@ import { ledgerEntry } from './ledger-entry.ts';
 
 const value = z.union([z.string(), z.boolean(), z.null(), exact]).optional();
 
-/** An event by what tells it apart, with the value that the meter took from it. */
+/** An event by what identifies it, with the value that the meter took from it. */
 export const tracedEvent = z.strictObject({ idempotencyKey: z.string(), eventName: z.string(), timestamp, value });
 
 /** An event whose value a meter cannot count. */
@@ -91,16 +91,16 @@ const explainedLine = z.strictObject({
   breakdown: z.array(tierShare),
   proration: z.strictObject({ daysUsed: z.int(), daysWhole: z.int() }).optional(),
   unitPrice: z.string(),
-  /** Dollars before rounding, what rounding added, and the cents that came of it. */
+  /** Dollars before rounding, what rounding added, and the resulting cents. */
   exactAmount: z.string(),
   roundingAmount: z.string(),
   totalAmountCents: cents,
-  /** Of metered lines: what credits paid, and what they left. */
+  /** For metered lines: what credits paid, and what they left. */
   creditCents: cents.optional(),
   overageCents: cents.optional(),
-  /** Those that paid something of it, in the order of deduction. */
+  /** The grants that paid something of it, in the order of deduction. */
   grants: z.array(lineGrant),
-  /** Of metered lines: those of the invoice's grants that paid nothing of it, together by reason. */
+  /** For metered lines: the invoice's grants that paid nothing of it, grouped by reason. */
   unusedGrants: z.array(unusedGrants).optional(),
   /** The grant of a credit line. */
   grantId: uuid.optional(),
@@ -116,7 +116,7 @@ const rankedGrant = z.strictObject({
   purchaseRateCents: cents,
   expiresAt: timestamp.nullable(),
   paysFor: z.record(z.string(), z.unknown()),
-  /** What it had when this invoice came to it, and what the invoice took. */
+  /** What the grant had when this invoice came to it, and what the invoice took. */
   availableCents: cents,
   availableCredits: exact,
   appliedCents: cents,
@@ -138,11 +138,11 @@ export const explainedInvoice = z.strictObject({
   lines: z.array(explainedLine),
   /** Grants that had something or paid something, in the order of deduction. */
   grants: z.array(rankedGrant),
-  /** Events of the customer in this period that came too late for it; absent where events of it are dropped. */
+  /** Events of the customer in this period that came too late for it; absent where events of the period are dropped. */
   lateEventCount: z.int().optional(),
-  /** Where events behind it are dropped: from when on there are any. What meters read is as it was frozen then. */
+  /** Where events behind the invoice are dropped: from when on there are events. Readings are those frozen at that time. */
   eventsDroppedBefore: timestamp.optional(),
-  /** Where the frozen figures are not those that events and prices give today; empty when all agree. */
+  /** Where the frozen figures differ from those that events and prices give today; empty when all agree. */
   disagreements: z.array(z.string()),
 });
 
@@ -160,7 +160,7 @@ export const explainedEntry = z.strictObject({
     reversedByEntryId: uuid.nullable(),
   }),
   reason: z.string(),
-  /** The grant that the entry moves, before and after it; `status` is that of now. */
+  /** The grant that the entry moves, before and after it; `status` is as of now. */
   grant: z.strictObject({
     grantId: uuid,
     description: z.string(),
@@ -176,12 +176,12 @@ export const explainedEntry = z.strictObject({
     afterCredits: exact,
   }),
   invoice: z.strictObject({ invoiceId: uuid, invoiceNumber: z.string(), status: z.string() }).optional(),
-  /** Of usage: the line that it pays, with its events; absent where the invoice bills nothing any more. */
+  /** For usage: the line that it pays, with its events; absent where the invoice no longer bills anything. */
   line: explainedLine.optional(),
-  /** Of usage: the grants of that invoice in their order. */
+  /** For usage: the grants of that invoice in their order. */
   order: z.array(rankedGrant),
-  /** Of a reversal: the entry that it undoes. */
+  /** For a reversal: the entry that it undoes. */
   target: ledgerEntry.optional(),
-  /** Of a grant: everything that moved it since, oldest first. */
+  /** For a grant: everything that has moved it since, oldest first. */
   movements: z.array(ledgerEntry),
 });

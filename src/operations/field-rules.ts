@@ -1,11 +1,11 @@
-/** When a text, an amount, a date is right, as plain functions: what judges schemas, and what does without them, ask the same. */
+/** When a text, an amount or a date is valid, as plain functions that schemas and the readers without schemas share. */
 
 import { limits } from '../limits.ts';
 import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 
 const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** What is wrong with a text; undefined for one that is right. */
+/** What is wrong with a text; undefined for a valid one. */
 export function problemOfText(value: string, characters: number): string | undefined {
   if (value === '') return 'must not be empty';
   // Length in code units first: it is never below the code points, and costs nothing on a text of a megabyte.
@@ -17,29 +17,29 @@ export function problemOfText(value: string, characters: number): string | undef
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 }
 
-/** Whether every database can hold a text: PostgreSQL has no NUL, and none has half a surrogate. */
+/** Whether every database can hold a text: PostgreSQL cannot hold a NUL, and none can hold half a surrogate pair. */
 export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes('\u0000');
 }
 
-/** The same of all texts in a JSON value, its names too. */
+/** The same for all texts in a JSON value, its names included. */
 export function isStorableThroughout(value: unknown): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([name, each]) => isStorable(name) && isStorableThroughout(each));
 }
 
-/** A text that may be an id; an empty one, which no record has, for one that none can be. */
+/** The text, if it may be an id; else an empty text, which is the id of no record. */
 export function idOrNone(value: string): string {
   return isStorable(value) ? value : '';
 }
 
-/** Negative zero is none: it would be written with a sign. */
+/** Negative zero does not count as whole: it would be written with a sign. */
 export function isWhole(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
-/** Whether an event may carry a number, which is judged by its text, so that no digit is lost on the way. */
+/** Whether an event may carry a number, judged by its text so that no digit is lost on the way. */
 export function isSmallEnough(number: string): boolean {
   if (number.length <= limits.eventFractionDigits && !/[eE]/.test(number)) return true;
   const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number);
@@ -55,7 +55,7 @@ export function isSmallEnough(number: string): boolean {
   );
 }
 
-/** No pattern: one begins anew at each of the zeros that something else follows, and a request may have a million of them. */
+/** Not by a pattern: one would start anew at each zero that something else follows, and a request may have a million zeros. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
@@ -72,7 +72,7 @@ export function withoutExponent(number: string): string {
   return `${sign}${digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, '')}${tail === '' ? '' : `.${tail}`}`;
 }
 
-/** Of a decimal text that keeps to the rules of one. */
+/** Whether a decimal text, which must be valid, is above 0. */
 export function isMoreThanZero(text: string | undefined): boolean {
   return text !== undefined && /[1-9]/.test(text);
 }
@@ -99,8 +99,8 @@ const domainLabel = String.raw`(?!-)[^\s@<>(),;:"[\]\\._!#$%&'*+/=?^{|}~]+(?<!-)
 const emailForm = new RegExp(String.raw`^${localPart}@(?:${domainLabel}\.)+${domainLabel}$`);
 
 /**
- * Whether a text has the form of an address: at most 64 characters before the `@`, a dot in the domain, nothing quoted, words
- * between dots, and those of the domain of letters, digits and hyphens inside of them.
+ * Whether a text has the form of an address: at most 64 characters before the `@`, a dot in the domain, nothing quoted, and
+ * words between the dots. Words of the domain have letters, digits and, inside of them, hyphens.
  */
 export function isEmail(value: string): boolean {
   return emailForm.test(value);
@@ -112,7 +112,7 @@ export const decimalForm = /^\d{1,15}(?:\.\d{1,12})?$/;
 const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Reckoned here rather than by Temporal, since every event of an import passes. */
+/** Computed here rather than by Temporal, because every event of an import passes through. */
 export function isCalendarDate(value: string): boolean {
   if (!dateForm.test(value)) return false;
   const year = Number(value.slice(0, 4));
@@ -127,10 +127,10 @@ export function isCalendarDate(value: string): boolean {
 const timestampForm =
   /^(\d{4}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?(?:([Zz])|([+-](?:[01]\d|2[0-3]):[0-5]\d))$/;
 
-/** The form that comes out. */
+/** The form that `utcTimestamp` gives out. */
 const utcForm = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined when it is none. */
+/** The instant of an RFC 3339 text as `YYYY-MM-DDTHH:mm:ss.sssZ`, cut to milliseconds; undefined for any other text. */
 export function utcTimestamp(value: string): string | undefined {
   if (utcForm.test(value)) return isCalendarDate(value.slice(0, 10)) ? value : undefined;
   const match = value.length > limits.timestampCharacters ? null : timestampForm.exec(value);
@@ -139,13 +139,13 @@ export function utcTimestamp(value: string): string | undefined {
   const local = `${date}T${match[2]}.${(match[3] ?? '').padEnd(3, '0').slice(0, 3)}`;
   if (match[4] !== undefined) return `${local}Z`;
   const utc = Temporal.Instant.from(`${local}${match[5]}`).toString({ fractionalSecondDigits: 3 });
-  // An offset may bring a day of the first or last year out of the years.
+  // An offset may move a day of the first or last year out of the range of years.
   return isCalendarDate(utc.slice(0, 10)) ? utc : undefined;
 }
 
 /**
- * An instant as it stands on the wire, cut to milliseconds: `YYYY-MM-DDTHH:mm:ss.sssZ`. The text that Temporal gives, in a third of
- * the time; and the first of a process takes 0.2 ms either way, of which a write has one in the store already.
+ * An instant as it stands on the wire, cut to milliseconds: `YYYY-MM-DDTHH:mm:ss.sssZ`. The text that Temporal gives, in a third
+ * of the time. Either way the first one of a process takes 0.2 ms, and in a write the store has made one of this kind already.
  */
 export function timestampOf({ epochMilliseconds }: Temporal.Instant): string {
   return new Date(epochMilliseconds).toISOString();
@@ -161,7 +161,7 @@ export function startOf(value: string): string | undefined {
   return isCalendarDate(value) ? midnightOf(value) : utcTimestamp(value);
 }
 
-/** What commas separate. */
+/** The names that commas separate. */
 export function namesIn(value: string): string[] {
   return value.split(',').map((name) => name.trim());
 }

@@ -44,18 +44,18 @@ export function text(characters: number = limits.nameCharacters) {
 /** An id inside a body or query; whether it names anything is for the engine to find out. */
 const reference = text(limits.externalIdCharacters);
 
-/** The same of one kind of resource, which questions and completions offer by name. */
+/** The same for one kind of resource, whose records questions and completions offer by name. */
 export function referenceTo(kind: ReferenceKind) {
   return reference.meta({ reference: kind });
 }
 
 /**
- * An id in a path: any text, since an id of the wrong form is answered like an unknown one (semantics 2). One that no database
- * could hold comes out empty, which names nothing either.
+ * An id in a path: any text, because an id of the wrong form is answered like an unknown one (semantics 2). An id that no
+ * database could hold comes out empty, which names nothing either.
  */
 export const pathId = recognizedAs('pathId', z.string().transform(idOrNone).meta({ type: 'string' }));
 
-/** The same of one kind of resource. */
+/** The same for one kind of resource. */
 export function pathIdOf(kind: ReferenceKind) {
   return pathId.meta({ reference: kind });
 }
@@ -73,7 +73,7 @@ export function centsInput(least: bigint = 0n) {
   );
 }
 
-/** Of what is no number that can be counted with: also of one with more digits than that. */
+/** What to say of a value that is no whole number, or has more digits than can be counted with. */
 function centsProblem(input: unknown, least: bigint): string {
   const digits = isExactNumber(input) ? textOfNumber(input) : '';
   if (/^[1-9]\d+$/.test(digits)) return `must be at most ${limits.centsMaximum}`;
@@ -178,25 +178,25 @@ export const dateOrTimestampInput = recognizedAs(
 );
 
 /**
- * What to say of a date or date-time that one part of it alone spoils; undefined for any other text. `read` gives what such a
- * text comes out as.
+ * What to say of a date or date-time with a single wrong part; undefined for any other text. `read` gives what such a text
+ * comes out as.
  */
 function spoiledWords(value: unknown, read: (text: string) => unknown): string | undefined {
   return yearWords(value, read) ?? dayWords(value, read) ?? timeWords(value, read);
 }
 
-/** The same of its year, that in UTC too. */
+/** The same for a wrong year, also where only the year in UTC is wrong. */
 function yearWords(value: unknown, read: (text: string) => unknown): string | undefined {
   const [, year, rest] = /^(\d{4})(-\d{2}-\d{2}.*)$/.exec(String(value)) ?? [];
   if (year === undefined) return undefined;
   const isInRange = Number(year) >= limits.firstYear && Number(year) <= limits.lastYear;
   if (isInRange && !isCalendarDate(String(value).slice(0, 10))) return undefined;
-  // A leap year between them stands in, so that 29 February is not what spoils it.
+  // A leap year within the range stands in, so that 29 February is not taken for the wrong part.
   const isRead = Boolean(read(`2004${rest}`));
   return isRead ? `must be in the years ${limits.firstYear} to ${limits.lastYear}` : undefined;
 }
 
-/** The same of a day that no calendar has. */
+/** The same for a day that no calendar has. */
 function dayWords(value: unknown, read: (text: string) => unknown): string | undefined {
   const [, day = '', rest] = /^(\d{4}-\d{2}-\d{2})(.*)$/.exec(String(value)) ?? [];
   if (day === '' || isCalendarDate(day)) return undefined;
@@ -204,7 +204,7 @@ function dayWords(value: unknown, read: (text: string) => unknown): string | und
   return isRead ? `must be on a day of the calendar: there is no ${day}` : undefined;
 }
 
-/** The same of a time that no day has, as 24:00:00 and the leap second. */
+/** The same for a time that no day has, such as 24:00:00 or a leap second. */
 function timeWords(value: unknown, read: (text: string) => unknown): string | undefined {
   const [, day, time, rest] = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(.*)$/.exec(String(value)) ?? [];
   if (time === undefined) return undefined;
@@ -212,7 +212,7 @@ function timeWords(value: unknown, read: (text: string) => unknown): string | un
   return isRead ? `must be at a time of the day: there is no ${time}` : undefined;
 }
 
-/** What the property of an event is compared with: a text that one may have (`usage.ts`), empty too; comes out in NFC. */
+/** What an event's property is compared with: any text that a property may have (`usage.ts`), even empty; comes out in NFC. */
 export const comparedText = z
   .string()
   .max(limits.eventPropertyValueCharacters)
@@ -220,7 +220,7 @@ export const comparedText = z
   .refine((value) => !hasLongMarks(value), longMarksMessage)
   .transform((value) => value.normalize('NFC'));
 
-/** A name as it was sent; those that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
+/** A name as sent; names that would touch prototypes are refused wherever a caller chooses them (security 5, SEC-37). */
 export const memberName = (characters: number) =>
   z
     .string()
@@ -231,12 +231,12 @@ export const memberName = (characters: number) =>
     .refine((name) => !isForbiddenName(name), forbiddenNameMessage)
     .meta({ type: 'string', minLength: 1, maxLength: characters });
 
-/** Is its own NFC. */
+/** Such a name is its own NFC. */
 const plainName = /^[ -~]*$/;
 
 /**
- * The members with their names in NFC, for `transform`. Two names that are one there are refused as a name that is there twice
- * is (security 5, SEC-36, and 8, SEC-73): one of the values would be lost.
+ * The members with their names in NFC, for `transform`. Two names that are the same in NFC are refused like a repeated name
+ * (security 5, SEC-36, and 8, SEC-73), because one of the values would be lost.
  */
 export function namedInNfc<V>(members: Record<string, V>, context: z.core.$RefinementCtx): Record<string, V> {
   if (Object.keys(members).every((name) => plainName.test(name))) return members;
@@ -263,12 +263,12 @@ export function membersInput<V extends z.ZodType>(options: { keys: number; keyCh
     .meta({ type: 'object', maxProperties: options.keys, 'x-members': true });
 }
 
-/** For `refine`: of at most so many bytes of JSON, whatever its parts are. For what is stored as a whole and read as often as its row. */
+/** For `refine`: at most so many bytes of JSON in all. For what is stored as a whole and read whenever its row is. */
 export function withinBytes(bytes: number): [(value: unknown) => boolean, string] {
   return [(value) => Buffer.byteLength(JSON.stringify(value)) <= bytes, `must be at most ${bytes} bytes of JSON`];
 }
 
-/** An email address: one `@`, a domain with a point, ASCII lower case for comparison is the engine's business. */
+/** An email address: one `@`, a domain with a dot. The engine makes it lower case where it compares. */
 export const emailInput = recognizedAs(
   ['email', limits.emailCharacters],
   text(limits.emailCharacters)
@@ -322,9 +322,9 @@ export function queryInclude<const N extends readonly string[]>(names: N) {
   );
 }
 
-/** Of an operation whose path has no parameters, or that has no path. */
+/** For an operation whose path has no parameters, or that has no path. */
 export const noParams = z.strictObject({});
-/** Of an operation that takes no query: any parameter is refused (semantics 2). */
+/** For an operation that takes no query: any parameter is refused (semantics 2). */
 export const noQuery = z.strictObject({});
 
 /** Any text, as the ids of other systems are. */

@@ -24,7 +24,7 @@ export const verification = z.strictObject({
   checkedAt: timestamp,
   entryCount: z.int(),
   invoiceCount: z.int(),
-  /** Seal of the newest ledger entry: the same as long as nothing is written; empty without entries, or unread ones. */
+  /** Seal of the newest ledger entry: the same as long as nothing is written. Empty where no entries are or can be read. */
   ledgerHead: z.string(),
   findings: z.array(finding),
 });
@@ -51,6 +51,6 @@ export interface ExaminedOrganization {
   readonly entryCount: number;
   /** One seal over all ledgers, as a backup's manifest keeps it. */
   readonly ledgerHead: string;
-  /** Where events were dropped: invoices for usage from before are held to what was frozen of it, and not to a recount. */
+  /** Where events were dropped: invoices for usage from before are compared with what was frozen of it, not with a recount. */
   readonly eventsDroppedBefore?: string;
 }

@@ -1,7 +1,7 @@
 /**
  * Operations by name, and what they add up to: `Billing`, the one interface of engine, server and client. The declarations
- * of a room are loaded when one of its operations is called, since making every schema takes longer than most calls do;
- * all.ts has every one at once.
+ * of a room are loaded when one of its operations is called, because making every schema takes longer than most calls;
+ * all.ts has all of them at once.
  */
 
 import type * as z from 'zod';
@@ -53,10 +53,10 @@ const roomOfGroup: Readonly<Record<GroupOf<OperationName>, RoomName>> = {
   events: 'clock',
 };
 
-/** Prices among the operations, usage in what it does. */
+/** Named among prices, but declared with usage, because it rates events. */
 const estimate: OperationName = 'pricing.estimate';
 
-/** The room that declares an operation; throws TypeError for what is none. */
+/** The room that declares an operation; throws TypeError for an unknown name. */
 export function roomOf(name: OperationName): RoomName {
   if (name === estimate) return 'usage';
   const group = name.slice(0, name.indexOf('.'));
@@ -69,7 +69,7 @@ export async function loadRoom(room: RoomName): Promise<readonly Operation[]> {
   return await rooms[room]();
 }
 
-/** The same without schemas, by `npm run generate`: they take longer to load and to make than most calls do. */
+/** The same without schemas, made by `npm run generate`: schemas take longer to load and to make than most calls. */
 const outlines: Readonly<Record<RoomName, () => Promise<{ readonly default: unknown }>>> = {
   customers: () => import('./outlines/customers.json', { with: { type: 'json' } }),
   contracts: () => import('./outlines/contracts.json', { with: { type: 'json' } }),
@@ -84,7 +84,7 @@ const outlines: Readonly<Record<RoomName, () => Promise<{ readonly default: unkn
   clock: () => import('./outlines/clock.json', { with: { type: 'json' } }),
 };
 
-/** By the names of operations. In the bundle each is read when it is asked for, which is once for that reason. */
+/** By the names of operations. In the bundle each outline is parsed whenever it is read, so callers read each only once. */
 async function loadOutlinesByName(room: RoomName): Promise<Readonly<Record<string, Outline>>> {
   return (await outlines[room]()).default as Readonly<Record<string, Outline>>;
 }
@@ -94,14 +94,14 @@ export const loadOutlines = onceEach(async (room: RoomName): Promise<readonly Ou
   Object.values(await loadOutlinesByName(room)),
 );
 
-/** The outline of an operation; throws TypeError for what is none. */
+/** The outline of an operation; throws TypeError for an unknown name. */
 export const loadOutline = onceEach(async (name: OperationName): Promise<Outline> => {
   const found = (await loadOutlinesByName(roomOf(name)))[name];
   if (found === undefined) throw unknownOperation(name);
   return found;
 });
 
-/** The declaration of an operation; throws TypeError for what is none. */
+/** The declaration of an operation; throws TypeError for an unknown name. */
 export const loadOperation = onceEach(async (name: OperationName): Promise<Operation> => {
   const found = (await loadRoom(roomOf(name))).find((operation) => operation.name === name);
   if (found === undefined) throw unknownOperation(name);
@@ -117,7 +117,7 @@ export type ResponseBody<N extends OperationName> = z.output<OperationTable[N]['
 
 /** What became of recorded events that were not new. */
 export interface KnownEvents {
-  /** Recorded before just as they are. */
+  /** Recorded before with the same content. */
   readonly unchanged: number;
   /** Took the place of an earlier version, under the same idempotency key. */
   readonly replaced: number;
@@ -133,13 +133,13 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly isReplay?: boolean;
   /** Members in which a replayed request differs from the first one (semantics 9). */
   readonly mismatches?: readonly string[];
-  /** Where events were recorded; a service that is none of ours does not tell. */
+  /** Present where events were recorded; a service that is not ours does not tell. */
   readonly knownEvents?: KnownEvents;
   /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
   readonly outsideContractCount?: number;
   /**
-   * When the newest row was recorded, where the clock of the machine is far behind that: what is written gets that time then,
-   * and nothing falls due. Of writes in this process alone.
+   * When the newest row was recorded, where the clock of the machine is far behind that: new rows then get that time, and
+   * nothing falls due. Only for writes in this process.
    */
   readonly aheadOfClock?: string;
 }
@@ -150,13 +150,13 @@ export interface Billing {
   call<N extends OperationName>(name: N, input?: CallInput): Promise<Answer<N>>;
 }
 
-/** What the last answer of a service behind a network told beside its content. */
+/** What the last answer of a service behind a network showed beside its content. */
 export interface ConnectionFacts {
   /** From the request to the whole answer. */
   readonly latencyMilliseconds: number;
   /** How far the clock of the service is ahead of this machine's, give or take a second and the latency. */
   readonly clockAheadMilliseconds?: number;
-  /** Of a service of ours. */
+  /** The version of the service, where it is ours. */
   readonly version?: string;
 }
 
@@ -166,7 +166,7 @@ export interface Caller {
   readonly scopes: readonly Scope[];
   /** The key that it came with; none for the owner of the database. */
   readonly keyId?: string;
-  /** What the caller, and the log, know the request by; the engine makes one where nobody has. */
+  /** The id by which the caller and the log know the request; the engine makes one where there is none. */
   readonly requestId?: string;
   /** In this process, by the owner of the database: may also administer. */
   readonly isLocal: boolean;
@@ -176,13 +176,13 @@ export interface Caller {
 export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'> &
   Pick<Answer, 'aheadOfClock'>;
 
-/** How a service is doing, for those who watch it; of all organizations together. */
+/** How a service is doing, for monitoring; over all organizations together. */
 export interface Vitals {
   /** Transactions of this process that run or wait for their turn. */
   readonly pendingTransactions: number;
   /** Deliveries of webhooks that are due and held by nobody. */
   readonly dueDeliveries: number;
-  /** Since when the one that waits longest has been due, RFC 3339; absent where none is. */
+  /** Since when the longest waiting delivery has been due, RFC 3339; absent where none is due. */
   readonly oldestDueAt?: string;
 }
 
@@ -190,20 +190,20 @@ export interface Vitals {
 export interface Engine {
   /** The service as one caller sees it. */
   as(caller: Caller): Billing;
-  /** The same with nothing kept of what it does; rejects with NotRehearsedError what takes more than one transaction. */
+  /** The same, keeping nothing of what it does; rejects with NotRehearsedError for what takes more than one transaction. */
   rehearsal(caller: Caller): Billing;
   /** The caller of an API key; throws UnauthorizedError with the words of semantics 1. */
   authenticate(key: string): Promise<Caller>;
   /** The local owner acting for an organization, named by id or name; `default` is made when the database has none. */
   owner(organization?: string): Promise<Caller>;
   /**
-   * Does what has fallen due in every organization, as `bill.run` does; nothing while another process is at it, and undefined
-   * where time is simulated or the database read-only. Once the signal is aborted no further step is begun.
+   * Does what has fallen due in every organization, as `bill.run` does; nothing while another process is doing it. Undefined
+   * where time is simulated or the database is read-only. Once the signal is aborted, no further step is begun.
    */
   billDue(signal?: AbortSignal): Promise<DueReport | undefined>;
   /** Whether the database answers; throws UnavailableError. */
   ping(): Promise<void>;
-  /** Whether it can be written at once; throws UnavailableError, or what else forbids it. */
+  /** Whether the database can be written at once; throws UnavailableError, or whatever else forbids it. */
   checkWritable(): Promise<void>;
   /** Whether events can be asked for, where they live in a database of their own; throws UnavailableError. */
   checkEvents(): Promise<void>;

@@ -3,18 +3,18 @@
 const legalDigits = 6;
 const draftDigits = 8;
 
-/** The legal number of the invoice that an organization finalized as its `count`th, from 1; six digits, or as many more as it takes. */
+/** The legal number of the `count`th invoice that an organization has finalized, from 1; six digits, or more where needed. */
 export function legalNumberOf(count: bigint): string {
   return `INV-${count.toString().padStart(legalDigits, '0')}`;
 }
 
-/** The count behind a legal number; undefined of any other text. */
+/** The count behind a legal number; undefined for any other text. */
 export function countOfLegalNumber(text: string): number | undefined {
   const count = /^INV-(\d{6,})$/.exec(text)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
-/** The number of a draft, from the first digits of a hash in lower-case hexadecimals. */
+/** The number of a draft, from the first digits of a hash in lower-case hexadecimal. */
 export function draftNumberOf(hash: string): string {
   return `DRAFT-${hash.slice(0, draftDigits)}`;
 }

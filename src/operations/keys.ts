@@ -93,7 +93,7 @@ const keyParams = z.strictObject({ keyId: pathIdOf('keys').describe('Key id.') }
 const keyExample = { keyId: exampleIds.key };
 const organizationExample = { organizationId: exampleIds.organization };
 
-/** Administration of keys and organizations, without routes but for `keys.whoami`, which any key may ask. */
+/** Administration of keys and organizations, without routes except for `keys.whoami`, which any key may ask. */
 export const keyOperations = [
   defineOperation({
     name: 'keys.create',

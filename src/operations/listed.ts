@@ -1,4 +1,4 @@
-/** What a refusal says of much that is wrong: enough to mend it, and no more than a person reads. */
+/** What a refusal lists where many things are wrong: enough to mend them, and no more than a person reads. */
 
 import { limits } from '../limits.ts';
 

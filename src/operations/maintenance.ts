@@ -1,4 +1,4 @@
-/** What is done to a database as a whole, by its owner: no part of the service, so no operation. */
+/** What an owner does to a database as a whole: not part of the service, so these are not operations. */
 
 import type { BackupManifest } from './backup-manifest.ts';
 import type { Examination } from './findings.ts';
@@ -10,9 +10,9 @@ export type DatabaseKind = 'file' | 'server' | 'mirror';
 
 /** A database is named by the path of its file or by its URL. */
 export interface Maintenance {
-  /** What a URL names; a file where there is none yet. */
+  /** What kind of database a URL names; `file` where nothing exists yet. */
   kindOf(database: string): Promise<DatabaseKind>;
-  /** Holds a database to every rule, and changes nothing. `isFull` also reads every index and event. */
+  /** Checks a database against every rule, and changes nothing. `isFull` also reads every index and event. */
   examine(database: string, options: ExamineOptions): Promise<Examination>;
   /** Makes anew, from the events alone, what a database keeps to find and meter them quickly; false where it keeps nothing. */
   rebuild(database: string, options?: Pick<ExamineOptions, 'events'>): Promise<boolean>;
@@ -28,7 +28,7 @@ export interface Maintenance {
   }): Promise<BackupManifest>;
   /** Copies a whole book into an empty database and compares the two; with `isDryRun` only says how much there is. */
   copy(options: CopyRequest): Promise<CopyReport>;
-  /** Opens a mirror; with a source to write what is pulled from there, and then it is made where there is no file. */
+  /** Opens a mirror. With a source it is opened to write what is pulled from there, and made where there is no file. */
   openMirror(file: string, source?: MirrorSource): Promise<Mirror>;
 }
 
@@ -48,7 +48,7 @@ export interface CopyRequest {
   readonly from: CopyPlace;
   readonly to: CopyPlace;
   readonly isDryRun: boolean;
-  /** Told of events. */
+  /** Called with counts of events. */
   readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
 }
 

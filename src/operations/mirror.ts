@@ -11,14 +11,14 @@ export type MirroredBody = Readonly<Record<string, unknown>>;
 export interface Mirrored {
   readonly kind: MirroredKind;
   readonly id: string;
-  /** The contract that alone has it: of invoices, ledger and budgets. */
+  /** The contract that alone has it, for invoices, ledger and budgets. */
   readonly contractId?: string | undefined;
   /** Settles the order of what was created at the same instant: the higher, the newer. Below 0 it is in no list. */
   readonly rank: number;
   readonly body: MirroredBody;
 }
 
-/** With the time at which it was last read from the service. */
+/** A record with the time at which it was last read from the service. */
 export interface StoredMirrored extends Mirrored {
   /** RFC 3339. */
   readonly pulledAt: string;
@@ -29,13 +29,13 @@ export interface MirrorSource {
   readonly environment: string;
   readonly address: string;
   readonly profile?: string | undefined;
-  /** Whether contracts were read as published beside the documented interface. */
+  /** Whether contracts were read by the path that is published beside the documented interface. */
   readonly hasContracts: boolean;
 }
 
-/** A pull that has not come to its end. */
+/** A pull that has not finished. */
 export interface MirrorRun {
-  /** Says which contracts it is for. */
+  /** Stands for the contracts that are pulled. */
   readonly digest: string;
   readonly startedAt: string;
 }
@@ -63,10 +63,10 @@ export interface Mirror {
     kind: MirroredKind,
     filter: MirrorFilter,
   ): Promise<{ readonly rows: readonly StoredMirrored[]; readonly total: number }>;
-  /** Writes all of it or nothing; of a contract that is named, invoices that are not given go. */
+  /** Writes all records or none; where a contract is named, its invoices that are not given are removed. */
   keep(records: readonly Mirrored[], facts: { readonly pulledAt: string; readonly contractId?: string }): Promise<void>;
   unfinishedRun(): Promise<MirrorRun | undefined>;
-  /** Undefined once it has come to its end. */
+  /** Undefined once the pull has finished. */
   noteRun(run: MirrorRun | undefined): Promise<void>;
   noteSource(source: MirrorSource): Promise<void>;
   close(): Promise<void>;

@@ -28,7 +28,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What an operation asks of a key: a scope, or nothing more than to be one. */
+/** What an operation asks of a key: a scope, or only that it is a valid key. */
 export type NeededScope = Scope | 'any';
 
 /**
@@ -84,7 +84,7 @@ export interface Column {
   readonly format?: ColumnFormat;
   /** The path of the column that is left out together with it: neither tells the truth alone. */
   readonly beside?: string;
-  /** It was asked for, and is left out for want of room no more than an id. */
+  /** The column was asked for, so it is not left out for lack of room, just as an id is not. */
   readonly isAsked?: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface CallInput {
   readonly ifMatch?: string;
 }
 
-/** Everything that is known of an operation but what it does. */
+/** Everything that is known of an operation except what it does. */
 export interface Operation {
   /** `group.verb`, the name in code and the operationId in OpenAPI. */
   readonly name: string;
@@ -151,7 +151,7 @@ export interface Operation {
   readonly published?: boolean;
   /** Writes that may be sent twice: always, or when the body, or each element of a list of it, has this member (reliability 10). */
   readonly repeatable?: 'always' | { readonly whenGiven: string; readonly inEach?: string };
-  /** Moves money, or takes something away: an operator's journal notes it before it is sent too, since the answer may get lost. */
+  /** Moves money or takes something away: an operator's journal also notes it before it is sent, as the answer may get lost. */
   readonly movesMoney?: true;
   /** Answers carry an ETag and the input may carry `ifMatch`. */
   readonly versioned?: true;
@@ -165,13 +165,13 @@ export interface Operation {
   readonly secret?: true;
   /** Body member that has everything done and nothing kept: what `--dry-run` sets. */
   readonly rehearsal?: string;
-  /** What it takes away cannot be had back: a person is asked first, and a script says `--yes`. */
+  /** What it takes away cannot be restored: a person is asked first, and a script says `--yes`. */
   readonly destroys?: true;
-  /** Path of a list in the answer of what went wrong; a command whose answer has any but warnings ends with 10. */
+  /** Path of the answer's list of what went wrong; a command ends with 10 if the list holds more than warnings. */
   readonly findings?: string;
 }
 
-/** What is known of an operation without its schemas: they stand there as data (plain.ts), and the rest is for people. */
+/** An operation with its schemas as data (plain.ts), and without what is only for people. */
 export interface Outline extends Omit<
   Operation,
   'summary' | 'description' | 'params' | 'query' | 'body' | 'response' | 'errors' | 'command' | 'view' | 'examples'
@@ -189,7 +189,7 @@ export type OperationFacts = Omit<Outline, 'params' | 'query' | 'body' | 'respon
 /** Status of a create that was done before and is only answered again (semantics 2). */
 export const replayStatus = 200;
 
-/** Whether answers may be such replays: of creates that carry an idempotency member. */
+/** Whether answers may be such replays: those of creates that carry an idempotency member. */
 export function mayReplay({ status, repeatable }: Pick<Operation, 'status' | 'repeatable'>): boolean {
   return status === 201 && typeof repeatable === 'object';
 }
@@ -204,7 +204,7 @@ export function changesState(operation: Pick<Operation, 'readOnly' | 'route'>): 
   return operation.readOnly !== true && operation.route?.method !== 'GET';
 }
 
-/** Whether a call may name the version that it rests on. */
+/** Whether a call may name the version that it is based on. */
 export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | 'versioned'>): boolean {
   return operation.versioned === true && changesState(operation);
 }

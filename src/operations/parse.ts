@@ -42,7 +42,7 @@ export function parseInput<O extends Operation>(operation: O, input: CallInput):
   } as ParsedInput<O>;
 }
 
-/** The same by the name of the operation, whose schemas are loaded only for a call that they have to look at. */
+/** The same by the name of the operation; its schemas are loaded only for a call that they must judge. */
 export async function parseCall<N extends OperationName>(
   name: N,
   input: CallInput,
@@ -51,7 +51,7 @@ export async function parseCall<N extends OperationName>(
   return (plain as ParsedInput<OperationTable[N]> | undefined) ?? parseInput(await loadOperation(name), input);
 }
 
-/** The same of what plainly keeps to the declaration, without its schemas; undefined for what they have to look at. */
+/** The same without schemas, for a call that plainly keeps to its declaration; undefined where the schemas must judge. */
 export function parsePlainly(outline: Outline, input: CallInput): ParsedInput<Operation> | undefined {
   const query = readPlainly(outline.query, input.query ?? {});
   const params = readPlainly(outline.params, input.params ?? {});
@@ -65,7 +65,7 @@ export function parsePlainly(outline: Outline, input: CallInput): ParsedInput<Op
   return { params, query, body, ifMatch: input.ifMatch } as ParsedInput<Operation>;
 }
 
-/** None is one without members. The JSON value `null` is no object, and asks for nothing. */
+/** An absent body is one without members. The JSON value `null` is not an object, so the schema refuses it. */
 function bodyOf({ body = {} }: CallInput): unknown {
   return body;
 }
@@ -90,8 +90,8 @@ interface Misread {
 }
 
 /**
- * What schemas pass over where any name may stand: a number that keeps its digits is an object to them, whose only member they
- * give out, and a member `__proto__` they leave out.
+ * What schemas overlook where any name may stand: they take a number that keeps its digits for an object and give out its only
+ * member, and they leave out a member `__proto__`.
  */
 function misreadIn(given: unknown, taken: unknown): Misread | undefined {
   if (!isObject(given) || !isObject(taken) || isExactNumber(taken)) return undefined;
@@ -107,9 +107,9 @@ function misreadIn(given: unknown, taken: unknown): Misread | undefined {
 const checkedBefore = new WeakSet<z.ZodType>();
 
 /**
- * Holds a value to a schema. The second value has the schema compiled, and so has one with a long list: that takes longer than
- * checking one value as it is, and most processes make a single call. Not compiled, a schema hands the issues of a member on
- * as arguments, of which a list of many wrong elements has more than a stack holds.
+ * Checks a value against a schema. The schema is compiled for its second value, or for one with a long list: compiling takes
+ * longer than checking one value, and most processes make a single call. A schema that is not compiled passes the issues of a
+ * member on as arguments, and a list of many wrong elements has more of them than a stack holds.
  */
 export function check<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   const jitless = !checkedBefore.has(schema) && !hasLongList(value);

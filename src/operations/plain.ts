@@ -1,7 +1,7 @@
 /**
- * Reads what plainly keeps to a schema, without the schema: to load the library of schemas and to make those of a room takes
- * longer than most calls do. Whatever a form has no word for, and whatever is wrong, is the schema's to judge, so that there
- * is one set of rules and errors. The forms are derived from the schemas (tools/outlines.ts).
+ * Reads what plainly keeps to a schema, without the schema: loading the library of schemas and making those of a room takes
+ * longer than most calls. Whatever a form cannot express, and whatever is wrong, is left to the schema, so that there is one
+ * set of rules and errors. The forms are derived from the schemas (tools/outlines.ts).
  */
 
 import type * as z from 'zod';
@@ -24,7 +24,7 @@ import {
 } from './field-rules.ts';
 import { acceptEvents } from './quick-events.ts';
 
-/** A schema as data. `schema`: for the schema alone. A field of fields.ts stands with its name, and what it was made with. */
+/** A schema as data. `schema` leaves all to the schema. A field of fields.ts has its name, and the arguments that made it. */
 export type Form =
   | 'schema'
   | FieldName
@@ -96,14 +96,14 @@ function readText(value: unknown, characters: number): string | typeof refused {
 
 const recognized = new WeakMap<object, Form | { readonly rule: CrossRule }>();
 
-/** The schema, of which nothing beside what it is made of is known otherwise. */
+/** The schema, remembered as this form, which could not be told from what the schema is made of. */
 export function recognizedAs<S extends z.ZodType>(form: Form, schema: S): S {
   // A schema with another description, or with other facts for the documents, has the same definition.
   recognized.set(schema.def, form);
   return schema;
 }
 
-/** The schema of an object, held to a rule across its fields. */
+/** The schema of an object with a rule across its fields. */
 export function underRule<S extends z.ZodType>(rule: CrossRule, schema: S): S {
   const ruled = schema.superRefine(crossRules[rule] as (input: unknown, context: z.core.$RefinementCtx) => void);
   recognized.set(ruled.def, { rule });
@@ -117,7 +117,7 @@ export function recognizedForm(schema: z.ZodType): Form | { readonly rule: Cross
 
 const readers = new Map<Form, Reader>();
 
-/** The value as the schema behind the form would give it out; `refused` for what the schema has to look at. */
+/** The value as the schema behind the form would give it out; `refused` for what the schema must judge. */
 export function readPlainly(form: Form, value: unknown): unknown {
   let reader = readers.get(form);
   if (reader === undefined) {
@@ -156,14 +156,14 @@ function fieldReader([name, ...made]: readonly [FieldName, ...unknown[]]): Reade
   return (fields[name] as (...given: unknown[]) => Reader)(...made);
 }
 
-/** Gives out a copy, with its members in the order of the schema, as the schema does. */
+/** Gives out a copy with its members in the order of the schema, as the schema does. */
 function membersReader(members: Readonly<Record<string, Form>>): Reader {
   const known = Object.entries(members).map(([name, form]) => {
     const read = readerOf(form);
     return { name, read, mayMiss: read(undefined) === undefined };
   });
 
-  /** What stands in that order already is copied as a whole, which is how a server reads its long lists quickly. */
+  /** A value already in that order is copied as a whole: so a server reads its long lists quickly. */
   function inOrder(value: Members): unknown {
     let next = 0;
     let copy: Record<string, unknown> | undefined;

@@ -1,4 +1,4 @@
-/** External systems by the names they have on the wire; another deployment renames them here alone (semantics 1). */
+/** External systems by the names they have on the wire; another deployment renames them only here (semantics 1). */
 
 /** By what the interface writes for each: `crm1` is `<crm_1>` (2.2). */
 export const providers = {

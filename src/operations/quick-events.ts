@@ -1,6 +1,6 @@
 /**
- * A check of events by hand, since a schema costs more than storing them. It takes what plainly keeps to the schema and says
- * nothing of the rest: whatever is unusual or wrong is the schema's to judge, so that there is one set of rules and errors.
+ * A hand-written check of events, because a schema costs more than storing them. It takes only what plainly keeps to the
+ * schema: whatever is unusual or wrong is left to the schema, so that there is one set of rules and errors.
  */
 
 import { isForbiddenName } from '../exact-json.ts';
@@ -19,7 +19,7 @@ const fieldChecks: Readonly<Record<string, (value: unknown) => boolean>> = {
   properties: hasPlainProperties,
 };
 
-/** The body `{events}` as its schema gives it out; undefined where the schema has to look. */
+/** The body `{events}` as its schema gives it out; undefined where the schema must judge. */
 export function acceptEvents(body: unknown): Members | undefined {
   if (!isMembers(body) || !Array.isArray(body['events']) || Object.keys(body).length !== 1) return undefined;
   const events: readonly unknown[] = body['events'];

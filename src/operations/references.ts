@@ -1,8 +1,8 @@
-/** What a field may name: the list that it is chosen from, and how one of them reads to a person. */
+/** What a field may name: the list to choose from, and how a record of it reads to a person. */
 
 /**
- * By what a field names. `value` is the id that goes into the field, `label` what tells one from another; the id of a
- * customer there reads as the name, and cents as dollars.
+ * By what a field names. `value` is the id that goes into the field, `label` what tells records apart. In a label, the id
+ * of a customer reads as the name, and cents as dollars.
  */
 export const referenced = {
   customers: { operation: 'customers.list', value: 'id', label: ['name'] },

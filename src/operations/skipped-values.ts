@@ -1,4 +1,4 @@
-/** What meters will pass over of events on their way in: no part of the service, which takes such values (semantics 8). */
+/** What meters will skip in events on their way in: not part of the service, which takes such values (semantics 8). */
 
 export interface SkippedValues {
   /** `line` is where the event begins in its file. */
@@ -8,7 +8,7 @@ export interface SkippedValues {
   ): void;
   /** One for each meter that skips something, in the order of the meters. */
   read(): readonly SkippedOfMeter[];
-  /** What nobody is billed for although no value of it is wrong. */
+  /** Events that nobody is billed for although none of their values is wrong. */
   unread(): UnreadEvents;
 }
 
@@ -17,7 +17,7 @@ export interface UnreadEvents {
   readonly eventCount: number;
   /** Some of these names, the first ones. */
   readonly eventNames: readonly string[];
-  /** Meters of named events, none of which has their key. */
+  /** Meters that name their events, where none of these events has the meter's key. */
   readonly withoutKey: readonly {
     readonly meterCode: string;
     readonly aggregationKey: string;
@@ -31,6 +31,6 @@ export interface SkippedOfMeter {
   /** Events that the meter takes and that have its key. */
   readonly valueCount: number;
   readonly skippedCount: number;
-  /** Why the first of them is skipped, in words that go behind its value. */
+  /** Why the first of them is skipped, in words that follow its value. */
   readonly first: { readonly line: number | undefined; readonly value: unknown; readonly reason: string };
 }

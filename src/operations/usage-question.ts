@@ -1,4 +1,4 @@
-/** Whose usage a cost is asked of, of when, and of which events; the same for a sum and for its parts (interface 4.18). */
+/** Whose usage a question of cost is about, when, and which events; the same for a sum and for its parts (interface 4.18). */
 
 import * as z from 'zod';
 

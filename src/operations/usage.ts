@@ -73,7 +73,7 @@ const eventFields = z.strictObject({
 });
 export type EventInput = z.output<typeof eventFields>;
 
-/** One event, alone or in a batch (semantics 1): of exactly one of the two customer ids. */
+/** One event, alone or in a batch (semantics 1), with exactly one of the two customer ids. */
 export const eventInput = eventFields.superRefine((event, context) => {
   if ((event.customerId === undefined) === (event.externalCustomerId === undefined)) {
     context.addIssue(ruleIssue(['customerId'], 'exactly one of customerId and externalCustomerId is required'));

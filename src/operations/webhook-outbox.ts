@@ -37,8 +37,8 @@ export interface WebhookOutbox {
   /**
    * Takes up to `count` deliveries that are due; no other sender gets them while the lease lasts. A sender
    * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
-   * An endpoint gets `limits.webhookConcurrencyPerEndpoint` at most, those `underWay` included, and an organization no more
-   * than are left of `count` for others.
+   * Those `underWay` included, an endpoint gets at most `limits.webhookConcurrencyPerEndpoint`, and an organization at most
+   * `count`, so that some are always left to others.
    */
   lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;
   /** Keeps how an attempt ended, and when the next one is due; disables an endpoint whose address is gone (410). */

@@ -1,4 +1,4 @@
-/** Values that a field can have, for those too who have no need of its schema. */
+/** Values that a field can have, also for code that does not need its schema. */
 
 /** What happens when the credits of a contract are used up. */
 export const depletionActions = ['auto_invoice', 'alert_only'] as const;
