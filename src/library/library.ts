@@ -1,7 +1,7 @@
 /**
  * The program as a library: the service on a database, and a client of a served one. Both answer alike and fail alike.
- * It reads no settings and writes to no stream: what it needs is given to it, but for what the driver of PostgreSQL takes from the
- * environment where a URL leaves it out.
+ * It reads no settings and writes to no stream: callers pass what it needs. Only the driver of PostgreSQL takes from the
+ * environment what a URL leaves out.
  */
 
 import { createClient as connect } from '../client/client.ts';
@@ -46,7 +46,7 @@ export interface Answer<N extends OperationName> {
   readonly isReplay?: boolean;
   /** Members in which a replayed request differs from the first one. */
   readonly mismatches?: readonly string[];
-  /** Of events that were recorded: how many were there as they are, and how many took the place of an earlier version. */
+  /** Of recorded events: how many were recorded before with the same content, and how many replaced an earlier version. */
   readonly knownEvents?: { readonly unchanged: number; readonly replaced: number };
   /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
   readonly outsideContractCount?: number;
@@ -74,7 +74,7 @@ export interface EngineOptions {
   readonly now?: (() => Date) | undefined;
 }
 
-/** The service on an open database, as the owner of it. */
+/** The service on an open database, as its owner. */
 export interface Engine extends Billing {
   /** The service as the holder of an API key sees it, with the scopes of the key. Throws `UnauthorizedError`. */
   withKey(key: string): Promise<Billing>;
@@ -85,10 +85,10 @@ export interface Engine extends Billing {
 }
 
 /**
- * Opens the service on a database, in this process. Several may be open at a time, on one database too.
- * Throws `BillingError`: of kind `usage` for a database URL that cannot be, `conflict` where the events are elsewhere than
- * was said, `unavailable` for a database that cannot be
- * opened now, `internal` for one that is damaged, of another program or of a newer version.
+ * Opens the service on a database, in this process. Several may be open at a time, even on one database.
+ * Throws `BillingError`: of kind `usage` for an impossible database URL, `conflict` where the events are not where `events`
+ * says, `unavailable` for a database that cannot be opened now, `internal` for one that is damaged, of another program or of
+ * a newer version.
  *
  * @example
  * const engine = await openEngine({ database: './billing.db' });
@@ -145,14 +145,14 @@ export interface ClientRetry {
 
 /** A served instance, with one key. */
 export interface Client extends Billing {
-  /** Hangs up, waiting for no answer: calls under way and later ones reject with kind `network`. */
+  /** Hangs up without waiting for answers: calls under way and later ones reject with kind `network`. */
   close(): Promise<void>;
 }
 
 /**
  * A client of an instance that `tally serve`, or the hosted service, answers for. Nothing is sent before the first call.
- * Throws `BillingError` of kind `usage` for an address that must not be used, and of kind `unauthorized` for what has not the form
- * of a key.
+ * Throws `BillingError` of kind `usage` for an address that must not be used, and of kind `unauthorized` for a text that does
+ * not have the form of a key.
  *
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:8080', apiKey: key });
@@ -173,7 +173,7 @@ export function createClient(options: ClientOptions): Client {
   return { ...billingOf(client), close: async () => await client.close() };
 }
 
-/** The declared types are read from the declarations, so that what goes in and out is known to be of them. */
+/** The types of `Operations` are generated from the declarations, so what goes in and out is known to have them. */
 function billingOf(inner: InnerBilling): Billing {
   return {
     call: async <N extends OperationName>(operation: N, ...[input]: InputArguments<N>) =>
@@ -181,7 +181,7 @@ function billingOf(inner: InnerBilling): Billing {
   };
 }
 
-/** `null` comes from programs without types, and is nothing, as it is for the engine. */
+/** `null` comes from programs without types, and counts as absent, as it does for the engine. */
 interface AnyInput {
   readonly params?: Readonly<Record<string, string | number>> | null;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | null;
@@ -189,7 +189,7 @@ interface AnyInput {
   readonly ifMatch?: string;
 }
 
-/** What stands in a path or a query are texts, as in a URL. */
+/** Members of a path or a query become texts, as in a URL. */
 function onTheWire({ params, query, ...input }: AnyInput) {
   return { ...input, params: textsOf(params ?? {}), query: textsOf(query ?? {}) };
 }
