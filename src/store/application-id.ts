@@ -1,6 +1,6 @@
-/** What a file of ours says that it is, where SQLite keeps four bytes for that. */
+/** The application ids of our files: four bytes in which SQLite says what a file is. */
 export const applicationIds = {
-  /** "tall" in ASCII: what `file` and this program know a tallybook database by. */
+  /** "tall" in ASCII: `file` and this program recognise a tallybook database by it. */
   database: 0x74616c6c,
   /** "talm". */
   mirror: 0x74616c6d,

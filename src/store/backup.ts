@@ -1,6 +1,6 @@
 /**
- * Backups of a database while it is used, and the way back. A backup is one file with its manifest beside it. Neither way
- * ever overwrites anything: a new file is made in a directory of its own and put in its place when it is whole.
+ * Backups of a database while it is in use, and restoring them. A backup is one file with its manifest beside it. Neither
+ * direction ever overwrites anything: a new file is made in a private directory and moved into place once it is whole.
  */
 
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { factsOf, refuseLongPath } from './file-facts.ts';
 import { beside, makeCopy, makeEmpty, publish, refuseExisting, unwritable } from './new-file.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
-/** The backup's own path with this behind it. */
+/** Appended to the path of the backup. */
 const manifestEnding = '.manifest.json';
 
 const aBackup = {
@@ -27,8 +27,8 @@ const aBackup = {
 };
 
 /**
- * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may write
- * to it meanwhile. Throws ConflictError where a file is in the way, and an internal error for a damaged database.
+ * Writes the database at `from`, as it stands at one instant, to the file `to`, and its manifest beside it. Others may go on
+ * writing to the database. Throws ConflictError if a file is in the way, and an internal error if the database is damaged.
  */
 export async function backUp({
   from,
@@ -58,14 +58,14 @@ export async function backUp({
     const manifest: BackupManifest = { manifestVersion: 1, createdAt, ...facts, ...(await contentOf(copy)) };
     const written = copy + manifestEnding;
     writeFileSync(written, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 });
-    // The manifest last: a backup without one is not taken for whole.
+    // The manifest goes last: a backup without one is not taken for whole.
     publish(copy, target);
     publish(written, target + manifestEnding);
     return manifest;
   });
 }
 
-/** Writes what a database holds to an empty file; gives what that is. */
+/** Writes the content of a database to an empty file and describes it. */
 type CopyTo = (path: string) => Promise<BackedUp>;
 
 async function copying(source: string, target: string): Promise<CopyTo> {
@@ -82,16 +82,16 @@ async function copying(source: string, target: string): Promise<CopyTo> {
   };
 }
 
-/** A server's files are not ours to copy, and its own tools need not be on this machine: all rows as text. */
+/** A server's files are not ours to copy, and its tools may be missing on this machine: the dump holds all rows as text. */
 async function dumping(url: string): Promise<CopyTo> {
   const { writeDump } = await import('./backends/postgres/dump.ts');
   return async (copy) => await writeDump(url, copy);
 }
 
 /**
- * Puts the backup `from` in the place of the database `to`, where there must be none, an empty file, or a database of a server
- * without rows. Throws ConflictError where there is one, NotFoundError without backup or manifest, and a failed check where
- * they do not belong together. With `isDryRun` the backup is held to its manifest, and nothing is made.
+ * Puts the backup `from` in the place of the database `to`, where there must be nothing, an empty file, or a server's database
+ * without rows. Throws ConflictError if there is more, NotFoundError without the backup or its manifest, and a failed check if
+ * the two do not belong together. With `isDryRun` the backup is checked against its manifest, and nothing is made.
  */
 export async function restore({
   from,
@@ -133,7 +133,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
     });
   }
   const target = resolve(pathOf(to));
-  // A log or journal of another database would be taken for this one's.
+  // SQLite would take the log or journal of another database for this one's.
   for (const path of [target, `${target}-wal`, `${target}-journal`]) refuseExisting(path, { allowsEmpty: true });
   if (isDryRun) {
     await checkCopy(source, source, manifest);
@@ -154,7 +154,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
   });
 }
 
-/** A backup goes back to the kind of database that it is of. */
+/** A backup can only be restored to the kind of database that it was made from. */
 async function checkKind(source: string, to: string): Promise<void> {
   const { headerOf } = await import('./dump-header.ts');
   const isDump = headerOf(source) !== undefined;
@@ -166,7 +166,7 @@ async function checkKind(source: string, to: string): Promise<void> {
     : new BillingError('usage', `${source} is the backup of a file`, { hint: 'restore it with: --to PATH' });
 }
 
-/** Throws where a copy of the backup at `source` is not the sound database that the manifest describes. */
+/** Throws if `copy`, made of the backup at `source`, is not the sound database that the manifest describes. */
 async function checkCopy(source: string, copy: string, manifest: BackupManifest): Promise<void> {
   const { readCopy } = await import('./backends/sqlite/backup.ts');
   await checkContent(source, copy, manifest);
@@ -196,7 +196,7 @@ function readManifest(path: string): BackupManifest {
       Array.isArray(manifest.organizations);
     if (isComplete) return manifest as BackupManifest;
   } catch {
-    // Said below, as for what is JSON and no manifest.
+    // Refused below, like JSON that is not a manifest.
   }
   throw new BillingError('checkFailed', `${path} is no manifest of a backup; nothing was restored`, {
     hint: 'a backup is restored together with the manifest that was written with it',

@@ -1,8 +1,8 @@
-/** A backup that is refused, of whichever database. */
+/** The refusal of a damaged backup, for every kind of database. */
 
 import { BillingError } from '../errors.ts';
 
-/** What a backup is refused with that is not what it was; `reason` is a sentence without its end. */
+/** The error for a backup that is not what it was; `reason` is a clause without a full stop. */
 export function damagedBackup(path: string, reason: string): BillingError {
   return new BillingError('checkFailed', `the backup ${path} is damaged: ${reason}; nothing was restored`, {
     hint: 'use another backup, or copy this one again from where it was kept',

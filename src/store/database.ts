@@ -1,10 +1,10 @@
 /**
  * The tables as Kysely types, and what a transaction on them promises.
  *
- * How values stand in rows, in every table:
- * - integers (cents, millionths of a credit, positions, counts) are read as `bigint`; a `number` may be given where a
- *   column takes one, and one that is not a safe integer is refused, so that money never becomes a float;
- * - booleans are given as `boolean` and read as `1n` or `0n`;
+ * How values are stored, in every table:
+ * - integers (cents, millionths of a credit, positions, counts) are read as `bigint`. Where a column also takes a `number`,
+ *   one that is not a safe integer is refused, so that money never becomes a float;
+ * - booleans are written as `boolean` and read as `1n` or `0n`;
  * - instants are texts `YYYY-MM-DDTHH:mm:ss.sssZ`, calendar dates `YYYY-MM-DD`, so that text order is time order;
  * - decimals (prices, quantities, credit caps) are texts; lists and objects are JSON texts;
  * - `seq` rises with every row of its table and settles ties of `createdAt`;
@@ -21,12 +21,12 @@ import type { LedgerEntryType } from '../operations/ledger-entry.ts';
 type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type NullableInteger = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
 type Flag = ColumnType<bigint, boolean, boolean>;
-/** A SHA-256 in hexadecimal, empty where nothing is sealed (see records/hash-chain.ts). */
+/** A SHA-256 in hexadecimal, empty if nothing is sealed (see records/hash-chain.ts). */
 type Seal<Update> = ColumnType<string, string | undefined, Update>;
 /** A column that is written once, when the row is made. */
 type Fixed<T> = ColumnType<T, T, never>;
 
-/** Tenants: their settings, and what each goes on counting from. */
+/** Tenants: their settings and counters. */
 export interface OrganizationsTable {
   readonly seq: Generated<bigint>;
   id: Fixed<string>;
@@ -37,27 +37,27 @@ export interface OrganizationsTable {
   paymentProcessor: string | null;
   /** The next legal invoice number: 1, 2, 3, without gaps (semantics 7). */
   nextInvoiceNumber: Integer;
-  /** The latest `createdAt` given out, so that stored time never goes backwards (reliability 4.4). */
+  /** The latest `createdAt` given out; it keeps stored time from going backwards (reliability 4.4). */
   lastCreatedAt: string;
   environment: ColumnType<'sandbox' | 'production', 'sandbox' | 'production' | undefined>;
-  /** Events from before this are dropped; 0 where none are. */
+  /** Events from before this instant are dropped; 0 if none are. */
   eventsDroppedBeforeEpochMs: ColumnType<bigint, bigint | number | undefined, bigint | number>;
   createdAt: string;
 }
 
-/** At most one row: the instant at which a simulated clock stands. Without it the clock is the real one. */
+/** At most one row: the instant at which a simulated clock stands. Without a row the clock is the real one. */
 export interface ClockTable {
   id: ColumnType<bigint, 1, never>;
   now: string;
 }
 
-/** Keys by digest; the key itself is nowhere. */
+/** API keys by digest; the key itself is stored nowhere. */
 export interface ApiKeysTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
   id: Fixed<string>;
   name: string;
-  /** SHA-256 of the whole key in hexadecimal; unique over all organizations, since a key names its own. */
+  /** SHA-256 of the whole key in hexadecimal; unique over all organizations, because a key names its organization. */
   digest: Fixed<string>;
   suffix: Fixed<string>;
   /** JSON: string[] */
@@ -91,7 +91,7 @@ export interface CustomersTable {
   updatedAt: string;
 }
 
-/** Those of a customer stand in the order of `position`. */
+/** The contacts of a customer are ordered by `position`. */
 export interface ContactsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -110,7 +110,7 @@ export interface ContactsTable {
   updatedAt: string;
 }
 
-/** What prices are for. An archived one stays, since prices name it. */
+/** What prices are for. An archived product stays, because prices name it. */
 export interface ProductsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -121,7 +121,7 @@ export interface ProductsTable {
   createdAt: Fixed<string>;
 }
 
-/** Prices, of which no amount and no term ever changes (semantics 3). */
+/** Prices. Their amounts and terms never change (semantics 3). */
 export interface PricingsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -137,13 +137,13 @@ export interface PricingsTable {
   priceInterval: Fixed<'WEEK' | 'MONTH' | 'YEAR' | null>;
   priceIntervalCount: ColumnType<bigint | null, bigint | number | null | undefined, never>;
   meterId: Fixed<string | null>;
-  /** JSON: tiers, `[]` where there are none */
+  /** JSON: tiers, `[]` if there are none */
   pricingTiers: Fixed<string>;
   archivedAt: string | null;
   createdAt: Fixed<string>;
 }
 
-/** What contracts made by a plan begin with. */
+/** What contracts made from a plan begin with. */
 export interface PlansTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -163,7 +163,7 @@ export interface PlansTable {
   updatedAt: string;
 }
 
-/** Those of a plan stand in the order of `position`. */
+/** The items of a plan are ordered by `position`. */
 export interface PlanItemsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -175,7 +175,7 @@ export interface PlanItemsTable {
   defaultQuantity: string;
 }
 
-/** A meter of `sql` has no other rules: its filters are empty, and it has no aggregation key (interface 4.17). */
+/** A meter with `sql` has no other rules: its filters are empty, and it has no aggregation key (interface 4.17). */
 export interface MetersTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -199,7 +199,7 @@ export interface MetersTable {
   updatedAt: string;
 }
 
-/** At most one a meter. Contracts keep the prices that it had when they were made (semantics 6). */
+/** At most one per meter. A contract keeps the prices that the card had when the contract was made (semantics 6). */
 export interface RateCardsTable {
   orgId: Fixed<string>;
   meterId: Fixed<string>;
@@ -209,7 +209,7 @@ export interface RateCardsTable {
   updatedAt: string;
 }
 
-/** Contracts with the prices that were frozen into them; their budgets are rows of their own. */
+/** Contracts with the prices frozen into them; their budgets are rows of `budgets`. */
 export interface ContractsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -233,15 +233,15 @@ export interface ContractsTable {
   effectiveEndDate: string | null;
   /** Rises with every change of the budgets; what If-Match compares. */
   budgetsVersion: Integer;
-  /** Calendar date on which drafts have to be made; null when there are all that will ever be. */
+  /** Calendar date on which drafts have to be made; null once no more drafts will ever be needed. */
   draftsDueOn: string | null;
-  /** When its end was told. */
+  /** When the end of the contract was announced. */
   terminatedAt: string | null;
   createdAt: Fixed<string>;
   updatedAt: string;
 }
 
-/** Once `finalizedAt` is set, number, amount, dates and owner cannot be changed any more: the database refuses it. */
+/** Once `finalizedAt` is set, the database refuses to change number, amount, dates and owner. */
 export interface InvoicesTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -266,7 +266,7 @@ export interface InvoicesTable {
   isHeld: Flag;
   createdAt: Fixed<string>;
   updatedAt: string;
-  /** Over what finalization froze, with the lines. */
+  /** Seals what finalization froze, including the lines. */
   contentHash: Seal<string>;
 }
 
@@ -327,18 +327,18 @@ export interface LedgerEntriesTable {
   isPromotional: ColumnType<bigint, boolean, never>;
   /** The caller's idempotency key, unique in the contract. */
   externalId: Fixed<string | null>;
-  /** JSON: what was asked, to notice the same `externalId` with another body. */
+  /** JSON: the request, to notice the same `externalId` with another body. */
   fingerprint: Fixed<string | null>;
   /** JSON: which usage the grant pays for */
   specifiers: Fixed<string | null>;
   /** JSON: the caller's own keys */
   metadata: Fixed<string | null>;
-  /** What the entry takes off an invoice; negative on the reversal of a usage entry. */
+  /** What the entry takes off an invoice; negative for the reversal of a usage entry. */
   appliedCents: Fixed<bigint>;
   balanceAfterCents: Fixed<bigint>;
   creditBalanceAfterMicros: Fixed<bigint>;
   createdAt: Fixed<string>;
-  /** Over this entry and the seal of the one before it in the contract. */
+  /** Seals this entry and the seal of the contract's entry before it. */
   hash: Seal<never>;
 }
 
@@ -369,18 +369,18 @@ export interface BudgetsTable {
   createdAt: Fixed<string>;
 }
 
-/** An endpoint that is removed keeps its row, without its secrets, since deliveries name it. */
+/** A removed endpoint keeps its row, without its secrets, because deliveries name it. */
 export interface WebhookEndpointsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
   id: Fixed<string>;
   url: string;
   description: string | null;
-  /** JSON: string[]; null for every kind of event, also those to come */
+  /** JSON: string[]; null for every kind of event, including future ones */
   eventTypes: string | null;
   isEnabled: Flag;
   disabledReason: string | null;
-  /** Registered as one that may have a private address. */
+  /** Registered as allowed to have a private address. */
   allowPrivate: Flag;
   /** Null once the endpoint is removed. */
   secret: string | null;
@@ -391,7 +391,7 @@ export interface WebhookEndpointsTable {
   updatedAt: string;
 }
 
-/** Events that were to be sent, written with the change that they tell of and never changed. */
+/** Webhook events: each is written with the change that it reports, and never changed. */
 export interface WebhookEventsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -402,7 +402,7 @@ export interface WebhookEventsTable {
   createdAt: Fixed<string>;
 }
 
-/** One for each event and endpoint, with what its latest attempt met. */
+/** One per event and endpoint, with the outcome of its latest attempt. */
 export interface WebhookDeliveriesTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
@@ -413,7 +413,7 @@ export interface WebhookDeliveriesTable {
   attempts: Integer;
   /** Null on a pending delivery that is due at once. */
   nextAttemptAt: string | null;
-  /** Until then a sender holds it. */
+  /** A sender holds the delivery until then. */
   leaseUntil: string | null;
   lastAttemptAt: string | null;
   responseStatus: NullableInteger;
@@ -422,14 +422,14 @@ export interface WebhookDeliveriesTable {
   createdAt: Fixed<string>;
 }
 
-/** What holds for the book as a whole, by name: see records/book-facts.ts. */
+/** Facts about the book as a whole, by name: see records/book-facts.ts. */
 export interface BookFactsTable {
   name: Fixed<string>;
   /** JSON: an object. */
   content: string;
 }
 
-/** Of an organization whose events live in another database: see records/staged-events.ts. */
+/** Of each organization whose events live in another database: see records/staged-events.ts. */
 export interface EventHeadsTable {
   orgId: Fixed<string>;
   lastPlace: Integer;
@@ -445,7 +445,7 @@ export interface StagedEventsTable {
   events: Fixed<string>;
 }
 
-/** What a meter read of one usage window, kept because its events are dropped. */
+/** What a meter read in one usage window, kept because its events are dropped. */
 export interface FrozenUsageTable {
   orgId: Fixed<string>;
   contractId: Fixed<string>;
@@ -455,7 +455,7 @@ export interface FrozenUsageTable {
   content: string;
 }
 
-/** The tables that records and rooms query. Events are not among them: they stand behind `EventStore`. */
+/** The tables that records and rooms query. Events are not among them: `EventStore` keeps those. */
 export interface Database {
   organizations: OrganizationsTable;
   clock: ClockTable;
@@ -484,12 +484,12 @@ export interface Database {
 }
 
 /**
- * What a query runs on. It lives as long as the function it was given to.
+ * What a query runs on. It lives as long as the function that it was passed to.
  *
  * Promises of a transaction:
  * - a write is complete or absent, and durable (also against power loss) once `write` has resolved;
- * - writes happen one after another, over all processes on the same database, but that those of different turns may go
- *   on side by side (`WriteOptions`);
+ * - writes happen one after another, across all processes on the same database, except that writes of different turns may run
+ *   side by side (`WriteOptions`);
  * - a read sees one state of the database from its first query to its last, whatever is written meanwhile.
  */
 export type Transaction = KyselyTransaction<Database>;

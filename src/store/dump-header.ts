@@ -1,17 +1,17 @@
-/** What a backup of a server's database begins with, so that it is known from any other file. */
+/** How a backup of a server's database begins, which tells it from any other file. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** The first line of the file, as JSON. */
 export interface DumpHeader {
-  /** The version of this form. */
+  /** The version of the dump format. */
   readonly tallybookDump: 1;
   readonly schemaVersion: number;
 }
 
 const longestHeader = 256;
 
-/** What stands at the beginning of the file at `path`; undefined where that is no dump. */
+/** The header of the file at `path`; undefined if the file is not a dump. */
 export function headerOf(path: string): DumpHeader | undefined {
   const file = openSync(path, 'r');
   try {

@@ -1,6 +1,6 @@
 /**
- * How any event store that can scan answers what meters read: the one meaning that every native answer must equal. Quantities are
- * exact, whatever the number, order and batches of events (semantics 8).
+ * How any event store that can scan answers what meters read. This is the meaning that every native answer must equal.
+ * Quantities are exact, whatever the number, order and batches of events (semantics 8).
  */
 
 import type { UsageReading } from '../calculation/usage-atoms.ts';
@@ -20,7 +20,7 @@ export async function aggregateByScan(
   return fold.readings().map(inOrder);
 }
 
-/** Folds events that come by time, each into the interval in which it lies. */
+/** Folds events that arrive ordered by time, each into the interval in which it lies. */
 function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregation) {
   const fold = createUsageFold(rules, dimensions);
   let interval = 0;
@@ -29,12 +29,12 @@ function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregati
       while (event.timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
       fold.add(event, interval);
     },
-    /** Of each interval, in no order. */
+    /** Per interval, in no particular order. */
     readings: (): UsageReading[][] => boundsEpochMs.slice(1).map((_, index) => fold.readings(index, index + 1)),
   };
 }
 
-/** The same of each of these contracts, of the events that name it; one fold of all events where none are given. */
+/** The same for each of these contracts, over the events that name it; without contracts, one fold of all events. */
 export function createFoldOfEach(request: EventAggregation, contractIds: readonly string[] | undefined) {
   const folds = (contractIds ?? [undefined]).map(() => createIntervalFold(request));
   const placeOf = placeAmong(contractIds);
@@ -44,14 +44,14 @@ export function createFoldOfEach(request: EventAggregation, contractIds: readonl
   };
 }
 
-/** Where the contract that an event names stands among these, -1 where it does not; 0 where none are given. */
+/** The index among `contractIds` of the contract that an event names, or -1; always 0 if no contracts are given. */
 export function placeAmong(contractIds: readonly string[] | undefined): (contractId: unknown) => number {
   if (contractIds === undefined) return () => 0;
   const places = new Map<unknown, number>(contractIds.map((id, place) => [id, place]));
   return (contractId) => places.get(contractId) ?? -1;
 }
 
-/** The events that a meter may count, by all that is no property. */
+/** The events that a meter may count, judged by everything but their properties. */
 export function scanOf({ orgId, customerId, contract, boundsEpochMs, rules }: EventAggregation): EventScan {
   const [fromEpochMs = 0] = boundsEpochMs;
   const toEpochMs = boundsEpochMs.at(-1) ?? fromEpochMs;

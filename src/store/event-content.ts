@@ -1,9 +1,9 @@
-/** What events hold, whichever store keeps them: when two are the same, and how a scan hands out their properties. */
+/** The content of events, whichever store keeps them: when two are the same, and how a scan hands out their properties. */
 
 import { reviveExactJson } from '../exact-json.ts';
 import type { EventValue, NewEvent, ScannedEvent, StoredEvent } from './event-store.ts';
 
-/** Whether what was sent is what is recorded already; ids and the time of arrival do not count. */
+/** Whether an event that was sent equals the recorded one; ids and the time of arrival do not count. */
 export function isSameEvent(previous: NewEvent, next: NewEvent): boolean {
   return (
     previous.customerId === next.customerId &&
@@ -14,7 +14,7 @@ export function isSameEvent(previous: NewEvent, next: NewEvent): boolean {
   );
 }
 
-/** An event by the columns that every backend names alike; whole numbers come as number, bigint or text. */
+/** An event from a row whose columns have the same names in every backend; integers come as number, bigint or text. */
 export function storedEvent(row: Readonly<Record<string, unknown>>): StoredEvent {
   return {
     id: row['id'] as string,
@@ -30,7 +30,7 @@ export function storedEvent(row: Readonly<Record<string, unknown>>): StoredEvent
   };
 }
 
-/** The event alone, of one that a store has more of. */
+/** The event without whatever else its store keeps with it. */
 export function withoutPlace(event: StoredEvent): StoredEvent {
   const { id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs, propertiesJson } = event;
   const { receivedAtEpochMs, isLate, version } = event;
@@ -48,7 +48,7 @@ export function withoutPlace(event: StoredEvent): StoredEvent {
   };
 }
 
-/** A number that JSON.parse may not print as it was written: with a point, an exponent, many digits, or minus zero. */
+/** Matches numbers that JSON.parse may not print as written: with a point, an exponent, many digits, or minus zero. */
 const needsExactNumbers = /\d[.eE]|\d{16}|-0/;
 
 /** One object for all rows of a scan. */

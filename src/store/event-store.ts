@@ -1,7 +1,7 @@
 /**
- * Where usage events are kept: the part that outgrows SQL first, so it stands behind its own interface.
- * One idempotency key is one event of an organization; its latest version is the effective one, and every version that
- * was superseded is kept for good (semantics 8). Amounts are not this file's business: what meters read is `aggregate`'s.
+ * Where usage events are kept. Events are the first thing to outgrow SQL, so they have an interface of their own.
+ * One idempotency key is one event of an organization. Its latest version is the effective one, and every superseded version
+ * is kept for good (semantics 8). Amounts are not this file's business: `aggregate` gives what meters read.
  */
 
 import type { UsageDimensions } from '../calculation/specifiers.ts';
@@ -23,39 +23,39 @@ export interface NewEvent {
   /** A JSON object of primitives, with the digits that the sender wrote. */
   readonly propertiesJson: string;
   readonly receivedAtEpochMs: number;
-  /** Its period was finalized before it came: it is listed, and never billed. */
+  /** Its period was finalized before it arrived: it is listed, and never billed. */
   readonly isLate: boolean;
 }
 
 /** One version of an event. */
 export interface StoredEvent extends NewEvent {
-  /** 1 for what was sent first; rises by one with every replacement. */
+  /** 1 for the first one sent; rises by one with every replacement. */
   readonly version: number;
 }
 
-/** A primitive; a number has the digits that the sender wrote. */
+/** A primitive; numbers keep the digits that the sender wrote. */
 export type EventValue = string | boolean | null | ExactNumber;
 
-/** What `scan` hands out. The object is reused for the next row: take what you need, never keep it. */
+/** What `scan` hands out. The object is reused for the next row: take what you need, never keep the object. */
 export interface ScannedEvent {
-  /** Empty unless the scan was asked `withKeys`. */
+  /** Empty unless the scan is `withKeys`. */
   readonly idempotencyKey: string;
   readonly eventName: string;
   readonly timestampEpochMs: number;
   readonly contractId: string | null;
   readonly propertiesJson: string;
-  /** Parsed when first asked for, with exact numbers. */
+  /** Parsed on first access, with exact numbers. */
   readonly properties: Readonly<Record<string, EventValue>>;
 }
 
 /**
- * What became of an event that was sent: `new`; `same` as the effective version, so nothing was written; `replaced` it;
- * or `refused`, because the caller's `canReplace` said no, and nothing was written for it; or its key is that of an event that
- * was `dropped`, and nothing was written either.
+ * The outcome of sending an event. `new`: recorded. `same`: equal to the effective version, so nothing was written.
+ * `replaced`: it superseded the effective version. `refused`: the caller's `canReplace` said no, and nothing was written.
+ * `dropped`: its key is that of a dropped event, and nothing was written.
  */
 export type AppendOutcome = 'new' | 'same' | 'replaced' | 'refused' | 'dropped';
 
-/** Whether an effective event may give way to another version; asked only when the two differ. */
+/** Whether an effective event may be superseded by another version; called only if the two differ. */
 export type CanReplace = (previous: StoredEvent, next: NewEvent) => boolean | Promise<boolean>;
 
 /** Milliseconds since 1970, [from, to). */
@@ -82,31 +82,31 @@ export interface EventScan extends EpochInterval {
   readonly withKeys?: boolean | undefined;
 }
 
-/** Whose events, in which intervals, and what is to be told apart. Late events are in no reading. */
+/** Whose events, in which intervals, and what readings tell apart. No reading counts late events. */
 export interface AggregatedEvents extends Pick<EventScan, 'orgId' | 'customerId' | 'contract'> {
-  /** Ascending, all different, milliseconds since 1970: reading `i` is of the events in [bound `i`, bound `i + 1`). */
+  /** Ascending, all different, milliseconds since 1970: reading `i` covers the events in [bound `i`, bound `i + 1`). */
   readonly boundsEpochMs: readonly number[];
   /** What else readings tell apart. A missing property is not the same as an empty one. */
   readonly dimensions: UsageDimensions;
-  /** The same rules will be asked for again: what it takes to answer them faster then is worth keeping. */
+  /** The same rules will be read again, so data that speeds up the next reading is worth keeping. */
   readonly isStanding: boolean;
-  /** What is read is written down, as when it is billed: nobody is likely to ask for it again. */
+  /** The reading is written down, as when it is billed: nobody is likely to ask for it again. */
   readonly isOnce?: boolean | undefined;
 }
 
-/** What one meter reads of them. */
+/** The events that one meter reads, and by which rules. */
 export interface EventAggregation extends AggregatedEvents {
-  /** Event names, filters of properties, aggregation, group keys. A missing group key is the group of the empty value. */
+  /** Event names, property filters, aggregation, group keys. A missing group key counts as the group of the empty value. */
   readonly rules: MeterRules;
 }
 
 /**
- * For each interval a reading of every combination of group values, event name and properties that has a value, by event
+ * Per interval, a reading for every combination of group values, event name and properties that has a value. Ordered by event
  * name, then properties, then group values (code units).
  */
 export type EventReadings = readonly (readonly UsageReading[])[];
 
-/** Events of one organization; what is absent asks nothing. */
+/** Events of one organization; an absent field restricts nothing. */
 export interface EventQuery {
   readonly orgId: string;
   readonly eventName?: string | undefined;
@@ -126,49 +126,49 @@ export interface EventPage {
   readonly total: number;
 }
 
-/** An event that is not as `append` leaves it. */
+/** An event that is not as `append` leaves events. */
 export interface EventFault {
   readonly idempotencyKey: string;
   /**
-   * `versions`: what it superseded is not all there; `owner`: its contract is another customer's; `properties`: they are no
-   * JSON; `gone`: nothing of it is there, so that the key is the number that it had in its organization.
+   * `versions`: superseded versions are missing; `owner`: its contract belongs to another customer; `properties`: they are not
+   * JSON; `gone`: nothing of the event is there, so `idempotencyKey` is the number that it had in its organization.
    */
   readonly fault: 'versions' | 'owner' | 'properties' | 'gone';
 }
 
-/** What a store derived from its events, and that is not what they come to. */
+/** Data derived from events that differs from what the events come to. */
 export interface UpkeepFault {
-  /** Of `rollUp` the customer whose usage would be read wrongly; of `key` the event that its key does not find. */
+  /** For `rollUp` the customer whose usage would be read wrongly; for `key` the event that its key does not find. */
   readonly objectId: string;
   readonly fault: 'rollUp' | 'key';
 }
 
-/** Of a store that keeps more than the events, so that they are found and read quickly. */
+/** For a store that keeps derived data beside the events, so that they are found and read quickly. */
 export interface EventUpkeep {
-  /** What differs from a recount, the first ones of each fault; reads every event of the organization. */
+  /** Differences from a recount, the first ones of each fault. Reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly UpkeepFault[]>;
-  /** Makes all of it anew from the events of every organization. Belongs into a `write`. */
+  /** Derives all of it anew from the events of every organization. Belongs in a `write`. */
   rebuild(tx: Transaction): Promise<void>;
 }
 
-/** Of a store whose events can be dropped for good. */
+/** For a store whose events can be dropped for good. */
 export interface EventRetention {
   /**
-   * Drops every version of the organization's events from before the instant that the book names for it, and keeps their keys.
-   * No reader sees any of them from the commit of that instant on, so it may be cut off, and done again. Belongs into a
-   * `write` with the turn of the organization, after the commit.
+   * Drops every version of the organization's events from before the instant that the book holds for it, and keeps their keys.
+   * From the commit of that instant on no reader sees any of them, so a drop may be interrupted and repeated. Belongs in a
+   * `write` with the turn of the organization, after that commit.
    */
   drop(tx: Transaction, orgId: string): Promise<void>;
-  /** How many rows of them are still there. */
+  /** How many rows of dropped events are still there. */
   countLeft(tx: Transaction, orgId: string): Promise<number>;
 }
 
 /** What the rest of the program knows of events, wherever they are kept. */
 export interface EventStore {
   /**
-   * Records events in their order; the outcomes stand in the same order. Two events are the same when customer,
-   * contract, name, timestamp and the text of their properties are: give the text in one normal form.
-   * Belongs into a `write`; a customer or contract that the organization does not have is a ConstraintViolation.
+   * Records events in their order; the outcomes have the same order. Two events are the same if their customer, contract, name,
+   * timestamp and the text of their properties are: give that text in one normal form.
+   * Belongs in a `write`. A customer or contract that the organization does not have is a ConstraintViolation.
    */
   append(
     tx: Transaction,
@@ -181,8 +181,8 @@ export interface EventStore {
   scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void>;
 
   /**
-   * What each of these meters reads of the same effective events, in their order, exactly what `aggregateByScan` gives: a
-   * store answers from what it keeps beside the events where that is quicker, and looks at them once for all meters if it can.
+   * What each of these meters reads of the same effective events, in the order of `meters`: exactly what `aggregateByScan` gives.
+   * A store answers from derived data where that is quicker, and looks at the events once for all meters if it can.
    */
   aggregate(
     tx: Transaction,
@@ -191,8 +191,8 @@ export interface EventStore {
   ): Promise<readonly EventReadings[]>;
 
   /**
-   * As `aggregate`, of the events that name each of these contracts, for each of them apart: a store looks at the events of the
-   * customer once for all. Contracts are all different; events that name none are nobody's.
+   * As `aggregate`, for each of these contracts over the events that name it. A store looks at the customer's events once for all
+   * contracts. Contracts are all different; events that name no contract are left out.
    */
   aggregateNamed(
     tx: Transaction,
@@ -200,24 +200,24 @@ export interface EventStore {
     asked: { readonly contractIds: readonly string[]; readonly meters: readonly MeterRules[] },
   ): Promise<readonly (readonly EventReadings[])[]>;
 
-  /** A page of effective events, the one that arrived last first. A replaced event keeps its place. */
+  /** A page of effective events, the latest arrival first. A replaced event keeps its place. */
   list(tx: Transaction, query: EventQuery): Promise<EventPage>;
 
   /** As `list`, of the events that came after their period was finalized. */
   listLate(tx: Transaction, query: EventQuery): Promise<EventPage>;
 
-  /** The superseded versions of one event, oldest first; empty when it never changed or is unknown. */
+  /** The superseded versions of one event, oldest first; empty if it never changed or is unknown. */
   listVersions(tx: Transaction, orgId: string, idempotencyKey: string): Promise<readonly StoredEvent[]>;
 
-  /** Events that are not as `append` leaves them, the first ones of each fault; reads every event of the organization. */
+  /** Events that are not as `append` leaves them, the first ones of each fault. Reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;
 
-  /** Throws UnavailableError where the database of its own does not answer; absent where events are with the books. */
+  /** Throws UnavailableError if the separate event database does not answer; absent if events are kept with the books. */
   readonly checkAnswers?: (() => Promise<void>) | undefined;
 
-  /** Absent where events are all that is kept. */
+  /** Absent if the store keeps nothing but events. */
   readonly upkeep?: EventUpkeep | undefined;
 
-  /** Absent where no event is ever dropped. */
+  /** Absent if events are never dropped. */
   readonly retention?: EventRetention | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * A book whose events live in a database of their own. The book knows that database by an id, so that it is never billed
- * without its events, nor with those of another book.
+ * without its events or with those of another book.
  */
 
 import { BillingError, ConflictError, UnavailableError } from '../errors.ts';
@@ -13,8 +13,8 @@ import { listStagedBatches, listStagedOrganizations, readEventHead } from './rec
 import type { Store } from './store.ts';
 
 /**
- * `store`, with its events at `url`. Makes the tables there, and takes an empty database for the book's own. A server that is
- * away for now stops nothing of a book that has events there, until they are asked for: then it is checked first.
+ * `store`, with its events at `url`. Makes the tables there, and claims an empty database for the book. If the book has events
+ * there and the server is away for now, opening still succeeds; the database is then checked before events are first needed.
  */
 export async function withEventsElsewhere(
   store: Store,
@@ -67,7 +67,7 @@ export async function withEventsElsewhere(
 
 type Check = () => Promise<void>;
 
-/** Gives what has to be checked before anything is asked of the server, where it is away for now. */
+/** The check that has to pass before the server is used, if the server is away for now; otherwise checks at once. */
 async function attach(store: Store, server: ClickhouseServer): Promise<Check | undefined> {
   const { facts, hasMoved } = await store.read(stateOf);
   const check: Check = async () => await refuseOtherBook(server, facts, store.location);
@@ -86,7 +86,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<Check | u
   const { prepareTables } = await import('./backends/clickhouse/tables.ts');
   await store.read(async (tx) => await refuseOwnEvents(store, tx, server));
   await prepareTables(server);
-  // The book's own lock also keeps other processes from giving that database another id meanwhile.
+  // The book's lock also keeps other processes from giving that database another id meanwhile.
   await store.write(async (tx) => {
     const now = await stateOf(tx);
     if (now.facts.eventsElsewhere !== undefined && (now.hasMoved || (await isKnownTo(server, now.facts)))) return;
@@ -97,7 +97,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<Check | u
   return undefined;
 }
 
-/** Whether it does not answer, for a reason that may pass by itself. */
+/** Whether the server does not answer, for a reason that may pass by itself. */
 async function isAway(server: ClickhouseServer): Promise<boolean> {
   try {
     await server.checkAnswers();
@@ -108,7 +108,7 @@ async function isAway(server: ClickhouseServer): Promise<boolean> {
   }
 }
 
-/** The server, of which nothing is asked before `check` has passed once. */
+/** The server, used for nothing before `check` has passed once. */
 function checkedFirst(server: ClickhouseServer, check: Check): ClickhouseServer {
   let hasPassed = false;
   const pass = async (): Promise<void> => {
@@ -133,7 +133,7 @@ function checkedFirst(server: ClickhouseServer, check: Check): ClickhouseServer 
   };
 }
 
-/** The events of another book are no matter of the call that meets them first. */
+/** The call that first meets the events of another book is not at fault: it gets an UnavailableError. */
 function refuseFromNowOn(error: unknown): never {
   if (!(error instanceof ConflictError)) throw error;
   const hint = error.hint === undefined ? {} : { hint: error.hint };
@@ -141,15 +141,15 @@ function refuseFromNowOn(error: unknown): never {
 }
 
 /**
- * A book of which nothing has moved may take another empty database: another book may have taken the one it had, which nothing
- * in it told from an empty one.
+ * A book that has moved no events yet may take another empty database. Another book may have taken its first one, which looked
+ * empty as well.
  */
 async function stateOf(tx: Transaction): Promise<{ readonly facts: BookFacts; readonly hasMoved: boolean }> {
   const moved = await tx.selectFrom('eventHeads').select('orgId').where('movedBatch', '>', 0n).limit(1).execute();
   return { facts: await readBookFacts(tx), hasMoved: moved.length > 0 };
 }
 
-/** Gives a database of events an id, unless there are events in it. */
+/** Gives a database of events an id, unless it holds events. */
 async function takeEmpty(server: ClickhouseServer): Promise<string> {
   const { tablesOfBook } = await import('./backends/clickhouse/tables.ts');
   const counts = tablesOfBook.map((name) => `(SELECT count() FROM ${name})`);
@@ -165,7 +165,7 @@ async function takeEmpty(server: ClickhouseServer): Promise<string> {
   return String(book?.['bookId']);
 }
 
-/** Whether the database of events has the id of this book. */
+/** Whether the database of events carries the id of this book. */
 async function isKnownTo(server: ClickhouseServer, { eventsElsewhere }: BookFacts): Promise<boolean> {
   const books = (await hasTable(server, 'tallybookBook')) ? await server.ask('SELECT bookId FROM tallybookBook') : [];
   return books.some((book) => book['bookId'] === eventsElsewhere?.bookId);
@@ -183,11 +183,11 @@ async function refuseOtherBook(server: ClickhouseServer, facts: BookFacts, locat
     });
   }
   if (await hasTable(server, 'tallybookDropped')) return;
-  // Of a database that was made before events could be dropped.
+  // The database was made before events could be dropped.
   await (await import('./backends/clickhouse/tables.ts')).prepareTables(server);
 }
 
-/** Events that stand in the book itself would be in no cost any more. */
+/** Events in the book itself would no longer be in any cost. */
 async function refuseOwnEvents(store: Store, tx: Transaction, server: ClickhouseServer): Promise<void> {
   const { listOrganizations } = await import('./records/organizations.ts');
   for (const { id } of await listOrganizations(tx)) {
@@ -198,7 +198,7 @@ async function refuseOwnEvents(store: Store, tx: Transaction, server: Clickhouse
   }
 }
 
-/** Moves what is staged of every organization. */
+/** Moves the staged events of every organization. */
 export async function moveStaged(store: Pick<Store, 'read' | 'write'>, server: ClickhouseServer): Promise<void> {
   const { moveBatches } = await import('./backends/clickhouse/append.ts');
   for (const orgId of await store.read(listStagedOrganizations)) {
@@ -212,7 +212,7 @@ export async function moveStaged(store: Pick<Store, 'read' | 'write'>, server: C
   }
 }
 
-/** What cannot move now stays where it counts already, and moves with the next events. */
+/** Events that cannot move now count where they are staged, and move with the next events. */
 function leaveStaged(error: unknown): void {
   if (error instanceof BillingError) return;
   throw error;

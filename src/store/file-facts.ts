@@ -1,4 +1,4 @@
-/** What the system says of a file whose place a person named. */
+/** What the operating system says of a file whose path a person gave. */
 
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -7,8 +7,8 @@ import { resolve } from 'node:path';
 import { BillingError, UnavailableError } from '../errors.ts';
 
 /**
- * Undefined where there is no file. Throws UnavailableError where the system does not tell: in a directory that this user
- * may not search, or under a name that no file can have.
+ * Undefined if there is no file. Throws UnavailableError if the system cannot say: in a directory that this user may not
+ * search, or for a name that no file can have.
  */
 export function factsOf(path: string): Stats | undefined {
   try {
@@ -22,10 +22,10 @@ export function factsOf(path: string): Stats | undefined {
   }
 }
 
-/** Of the whole path; systems take eight times as many. */
+/** The limit for the whole path; operating systems allow eight times as much. */
 const longestPathBytes = 504;
 
-/** SQLite opens nothing of a longer path, and does not say why. `name` is what the person knows of it. */
+/** SQLite opens no file with a longer path, and does not say why. `name` is what the person calls the file. */
 export function refuseLongPath(path: string, name = path): void {
   const { length } = Buffer.from(resolve(path));
   if (length <= longestPathBytes || process.platform === 'win32') return;

@@ -1,43 +1,43 @@
 /** What can be said of a database as a file and a schema, whatever its rows mean. */
 
-/** How closely a database is looked over. */
+/** How closely a database is inspected. */
 export interface InspectionOptions {
-  /** Also whether every index says what its table says, and every UNIQUE holds; takes far longer. */
+  /** Also check that every index matches its table and every UNIQUE holds; takes far longer. */
   readonly isFull: boolean;
 }
 
-/** What was found; all lists are empty where nothing is wrong. */
+/** What was found; all lists are empty if nothing is wrong. */
 export interface Inspection {
   readonly location: string;
   readonly schemaVersion: number;
   /** Files of the database that other users of the machine may read or write. */
   readonly exposedFiles: readonly string[];
-  /** Directories beside it with copies that are being made, or were when their process was killed. */
+  /** Directories beside it with copies in the making, or left behind when their process was killed. */
   readonly passingCopies?: readonly string[];
-  /** What was acknowledged and is not there. */
+  /** Writes that were acknowledged and are missing. */
   readonly lostSpans: readonly LostSpan[];
   /** Damage to pages, rows and indexes, in the words of the database. */
   readonly damages: readonly string[];
-  /** Rows that name a row that is not there. Not asked of a damaged database, and of a server only where `isFull`. */
+  /** Rows that name a missing row. Not looked for in a damaged database; on a server only if `isFull`. */
   readonly danglingReferences: readonly DanglingReference[];
   readonly schemaDifferences: readonly SchemaDifference[];
   /** Why the schema could not be compared. */
   readonly schemaUnknown?: string;
 }
 
-/** Between these two instants, the first excluded, writes were acknowledged that a database does not have. */
+/** Acknowledged writes that the database does not have: those after the first instant, up to and including the second. */
 export interface LostSpan {
-  /** The newest that it has; empty where it has none. */
+  /** The newest write that the database has; empty if it has none. */
   readonly after: string;
   readonly until: string;
 }
 
-/** A row that names one that is not there. */
+/** A row that names a missing row. */
 export interface DanglingReference {
   readonly table: string;
   /** Undefined in a table without row numbers. */
   readonly row: number | undefined;
-  /** The table that lacks what is named. */
+  /** The table that lacks the named row. */
   readonly parent: string;
 }
 
@@ -48,7 +48,7 @@ export interface SchemaDifference {
   readonly difference: 'missing' | 'changed' | 'unexpected';
 }
 
-/** Where the objects that a schema has differ from those that it should have, by name; each with how it is written down. */
+/** Where the objects of a schema differ from the expected ones, by name; each value is the object's definition. */
 export function differencesBetween(
   expected: ReadonlyMap<string, string>,
   found: ReadonlyMap<string, string>,

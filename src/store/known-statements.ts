@@ -1,18 +1,18 @@
 /**
- * Texts of queries for SQLite, by name and shape of the values: written by the build (tools/build.ts). A checkout has none, and
- * builds its own. Those that every call may run; the rest is in `other-statements.ts`.
+ * SQLite texts of queries, by query name and shape of the values. The build writes them (tools/build.ts); a checkout has none
+ * and compiles its queries itself. These are the queries that every call may run; `other-statements.ts` has the rest.
  */
 
-/** What may be bound to a query; undefined where its text leaves out what asks for it. */
+/** What may be bound to a query; undefined if the query's text leaves out the part that needs the value. */
 export type BoundValue = string | number | bigint | boolean | null | undefined;
 
-/** Stands in a query where a value will: the one of that name, or in a list of that name the one at a place. */
+/** Stands in a query for a value: the one of that name, or for a list of that name its element at `index`. */
 export interface Place {
   readonly name: string;
   readonly index?: number;
 }
 
-/** A query as text, with what is bound to it: constants, and places. */
+/** A query as text, with what is bound to it: constants and places. */
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly (BoundValue | Place)[];

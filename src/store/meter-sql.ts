@@ -1,7 +1,6 @@
 /**
- * Meters whose quantity is a query of the customer's own (semantics 8, `sql`): the text of a person decides what runs, so it
- * runs where there is nothing to reach but the rows that were handed in (security 6). `createMeterSql` makes one; the backend
- * says how the query is kept apart.
+ * Meters whose quantity is a query that a person wrote (semantics 8, `sql`). Such a query runs where it can reach nothing but
+ * the rows handed in (security 6). `createMeterSql` makes the runner; the backend decides how the query is isolated.
  */
 
 /** A row of the table `events` that a query reads. */
@@ -13,7 +12,7 @@ export interface MeterSqlEvent {
   readonly propertiesJson: string;
 }
 
-/** One reading: the query over these events, and over those of the reading before where they are kept. */
+/** One reading: the query over these events and, if `keepsEvents`, those of the reading before. */
 export interface MeterSqlReading {
   readonly keepsEvents: boolean;
   /** In the order in which the query finds them. */
@@ -22,7 +21,7 @@ export interface MeterSqlReading {
 
 /** One query over the events of several readings. */
 export interface MeterSqlRun {
-  /** Whose events these are: what served one scope never serves another, and a scope runs one query at a time. */
+  /** Whose events these are: a process that served one scope never serves another, and a scope runs one query at a time. */
   readonly scope: string;
   readonly sql: string;
   readonly readings: readonly MeterSqlReading[];
@@ -30,19 +29,18 @@ export interface MeterSqlRun {
   readonly deadlineMilliseconds: number;
 }
 
-/** Queries of somebody else's, run over nothing but the events that are handed in. */
+/** Runs queries that others wrote, over nothing but the events that are handed in. */
 export interface MeterSql {
   /**
-   * Whether a query may become a meter: a trial run on an empty table, and one on a single event that has no
-   * properties. Rejects with an InvalidInputError whose path is `sql`, or with an UnavailableError where no trial could
-   * be made.
+   * Decides whether a query may become a meter, by a trial run on an empty table and one on a single event without properties.
+   * Rejects with an InvalidInputError whose path is `sql`, or with an UnavailableError if no trial was possible.
    */
   check(query: { readonly scope: string; readonly sql: string }): Promise<void>;
   /**
-   * The value of each reading: plain decimal text, or null where the query gives NULL. Whole numbers are exact; a sum of
-   * fractions is the query's own floating-point arithmetic, with the fewest digits that tell it apart. Rejects with a
-   * MeterSqlError when the query fails, gives anything but one number, or runs out of time or memory; never with a
-   * part of the values.
+   * The value of each reading: plain decimal text, or null if the query gives NULL. Whole numbers are exact; a sum of fractions
+   * uses the query's own floating-point arithmetic and is written with the fewest digits that identify it. Rejects with a
+   * MeterSqlError if the query fails, gives anything but one number, or runs out of time or memory; never gives only some of
+   * the values.
    */
   run(run: MeterSqlRun): Promise<readonly (string | null)[]>;
   /** Ends what is still running. Nothing can be read afterwards. */
@@ -62,6 +60,6 @@ export interface MeterSqlOptions {
   readonly residentMebibytes?: number | undefined;
   /** How long a process waits for the next query of its scope. Default: 2 s. */
   readonly idleMilliseconds?: number | undefined;
-  /** What the program itself is told to become such a process, where it is a self-contained executable. */
+  /** The arguments with which a self-contained executable starts itself as such a process. */
   readonly ownWords?: readonly string[] | undefined;
 }

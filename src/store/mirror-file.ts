@@ -1,4 +1,4 @@
-/** Whether a file is a mirror: one look at its head, since every command that opens a database asks. */
+/** Whether a file is a mirror. Looks only at its head, because every command that opens a database asks. */
 
 import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -11,35 +11,35 @@ import { applicationIds } from './application-id.ts';
 import { factsOf } from './file-facts.ts';
 import { isPostgresUrl, pathOf } from './open.ts';
 
-/** Where a SQLite file has its application id, as four bytes, the highest first (https://sqlite.org/fileformat.html). */
+/** Offset of a SQLite file's application id: four bytes, big-endian (https://sqlite.org/fileformat.html). */
 const applicationIdOffset = 68;
 
-/** What a URL names; a file where there is none yet. */
+/** The kind of database that a URL names; `file` also if nothing is there yet. */
 export function databaseKindOf(url: string): DatabaseKind {
   if (isPostgresUrl(url)) return 'server';
   return isMirrorFile(url) ? 'mirror' : 'file';
 }
 
-/** False where there is no file, where it cannot be read, and for the URL of a server. */
+/** False if there is no file or it cannot be read, and for the URL of a server. */
 export function isMirrorFile(url: string): boolean {
   if (isPostgresUrl(url)) return false;
   const path = pathOf(url);
   let descriptor: number | undefined;
   try {
-    // A pipe would be waited for.
+    // Opening a pipe would wait for its writer.
     if (!statSync(path).isFile()) return false;
     descriptor = openSync(path, 'r');
     const head = Buffer.alloc(4);
     return readSync(descriptor, head, 0, 4, applicationIdOffset) === 4 && head.readUInt32BE() === applicationIds.mirror;
   } catch {
-    // What cannot be read is for the opening to explain.
+    // If the file cannot be read, opening it will say why.
     return false;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Opens a mirror to read from it. Throws NotFoundError where there is no file, ConflictError where it is no mirror. */
+/** Opens a mirror for reading. Throws NotFoundError if there is no file, ConflictError if it is not a mirror. */
 export async function openMirror(url: string): Promise<Mirror> {
   const path = filePathOf(url);
   if (sizeOf(path) === undefined) {
@@ -53,8 +53,8 @@ export async function openMirror(url: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror of `source` to write into, made where there is no file; a file that was made and got no contract goes when it
- * is closed. Throws ConflictError where the file is something else, or mirrors another service: both are left as they are.
+ * Opens the mirror of `source` for writing, and makes it if there is no file. A newly made file that received no contract is
+ * removed on close. Throws ConflictError if the file is something else or mirrors another service; either is left as it is.
  */
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);
@@ -85,7 +85,7 @@ function goingWhenEmpty(mirror: Mirror): Mirror {
   };
 }
 
-/** Two profiles of one address may have keys of two organizations. */
+/** Two profiles with one address may hold keys of two organizations. */
 function isSameService(one: MirrorSource, other: MirrorSource): boolean {
   if (one.environment !== other.environment || one.address !== other.address) return false;
   return one.profile === undefined || other.profile === undefined || one.profile === other.profile;

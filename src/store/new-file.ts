@@ -1,5 +1,5 @@
 /**
- * New files that replace nothing: made in a directory of their own beside where they will stand, and put there whole.
+ * New files that replace nothing: each is made in a private directory beside its target and moved there once it is whole.
  */
 
 import {
@@ -19,7 +19,7 @@ import { ConflictError, isFailureOfDisk, UnavailableError } from '../errors.ts';
 import { inPassingDirectory } from '../passing-directory.ts';
 import { factsOf } from './file-facts.ts';
 
-/** Throws ConflictError where something has the name, but for an empty file where that is allowed. */
+/** Throws ConflictError if anything has the name, except an empty file if that is allowed. */
 export function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
   if (!isThere(path) || (allowsEmpty && factsOf(path)?.size === 0)) return;
   throw new ConflictError(`${path} is there already, and is never overwritten`, {
@@ -27,7 +27,7 @@ export function refuseExisting(path: string, { allowsEmpty = false } = {}): void
   });
 }
 
-/** A link is there itself, wherever it leads. */
+/** Whether the path exists; a link counts itself, wherever it leads. */
 export function isThere(path: string): boolean {
   try {
     lstatSync(path);
@@ -40,8 +40,8 @@ export function isThere(path: string): boolean {
 const passing = '.tally-';
 
 /**
- * The directories of `beside` that stand where `target` does. Of one that a kill has left behind nothing tells that it is not in
- * use, perhaps by another machine: so they are named, and a person removes them.
+ * The directories that `beside` makes next to `target`. Nothing tells whether one is left over from a killed process or in use,
+ * perhaps by another machine. So they are only named, and a person removes them.
  */
 export function passingBeside(target: string): string[] {
   const parent = dirname(target);
@@ -57,8 +57,8 @@ export function passingBeside(target: string): string[] {
 }
 
 /**
- * Gives `work` a place for what is to stand at `target`: of the same name and on the same disk, so that putting it there is one
- * step, in a directory for its owner alone.
+ * Gives `work` a path for the future content of `target`: with the same name, on the same disk so that moving it into place is
+ * one step, and in a directory that only its owner can open.
  */
 export async function beside<T>(target: string, work: (path: string) => Promise<T>): Promise<T> {
   const parent = dirname(target);
@@ -73,7 +73,7 @@ export async function beside<T>(target: string, work: (path: string) => Promise<
   }
 }
 
-/** What is thrown where a directory cannot be made or written. */
+/** The error for a directory that cannot be made or written to. */
 export function unwritable(path: string, cause: unknown): UnavailableError {
   return new UnavailableError(`nothing can be written to ${path} (${(cause as NodeJS.ErrnoException).code})`, {
     cause,
@@ -81,7 +81,7 @@ export function unwritable(path: string, cause: unknown): UnavailableError {
   });
 }
 
-/** Its owner's alone. */
+/** Makes an empty file that only its owner can read and write. */
 export function makeEmpty(path: string): void {
   try {
     writeFileSync(path, '', { mode: 0o600 });
@@ -90,7 +90,7 @@ export function makeEmpty(path: string): void {
   }
 }
 
-/** Its owner's alone, whatever the mode of `source`; `target` is what cannot be written where there is no room. */
+/** Makes a copy that only its owner can read and write, whatever the mode of `source`; an error names the place of `target`. */
 export function makeCopy(source: string, path: string, target: string): void {
   try {
     copyFileSync(source, path);
@@ -100,7 +100,7 @@ export function makeCopy(source: string, path: string, target: string): void {
   chmodSync(path, 0o600);
 }
 
-/** Onto the disk, and under its own name, which is taken first so that nobody else's file is replaced. */
+/** Syncs a file to disk and moves it to `target`. It claims that name first, so that nobody else's file is replaced. */
 export function publish(path: string, target: string): void {
   sync(path, 'r+');
   try {

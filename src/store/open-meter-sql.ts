@@ -1,10 +1,10 @@
-/** From options to what runs SQL meters: the one place that knows which backend does. */
+/** Opens what runs SQL meters: the one place that knows which backend does. */
 
 import { UnavailableError } from '../errors.ts';
 import { once } from '../once.ts';
 import type { MeterSql, MeterSqlOptions } from './meter-sql.ts';
 
-/** SQL meters; what runs them is loaded with the first query and started with it. */
+/** Runs SQL meters; the backend is loaded and started with the first query. */
 export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
   let backend: MeterSql | undefined;
   let isClosed = false;
@@ -28,7 +28,7 @@ export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
   };
 }
 
-/** Makes this process the one that reads SQL meters for another; see `ownWords`. */
+/** Makes this process the one that runs SQL meters for another; see `ownWords`. */
 export async function serveMeterSql(host: NodeJS.Process): Promise<void> {
   (await import('./backends/sqlite/meter-sql/process.ts')).serveMeterSqlIn(host);
 }

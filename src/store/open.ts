@@ -1,4 +1,4 @@
-/** From a database URL to a store: the one place that knows which backends there are. */
+/** Opens the store at a database URL: the one place that knows which backends there are. */
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -10,12 +10,12 @@ import { readBookFacts, refuseUnfinished } from './records/book-facts.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
- * The store at `url`: a path, `file:…`, `sqlite:…`, `:memory:`, or `postgres://…` (`postgresql://…`). Makes the file, and its
- * directory, where there is none, or the tables in a database of a server. `events` is a `clickhouse://…` URL; it is given on
- * every opening of a book that has its events there. Throws a usage error for a URL of another kind, NotFoundError where a
- * file is only to be read and there is none, ConflictError where the events are not where it was said and for a copy that is
- * not whole, UnavailableError for what cannot be opened now, and an internal error for what is damaged, of another
- * application or of a newer version; that is left as it is.
+ * The store at `url`: a path, `file:…`, `sqlite:…`, `:memory:`, or `postgres://…` (`postgresql://…`). Makes a missing file with
+ * its directory, or the tables in a server's database. `events` is a `clickhouse://…` URL; a book with events there needs it on
+ * every opening. Throws a usage error for any other URL; NotFoundError for a missing file that is only to be read;
+ * ConflictError if the events are elsewhere than stated, and for a copy that is not whole; UnavailableError if it cannot be
+ * opened now; and an internal error if the database is damaged, of another application or of a newer version. That database
+ * is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openBook(url, options);
@@ -30,7 +30,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 }
 
-/** Throws ConflictError where the events of `store` are not in it and not named, and where it is a copy that is not whole. */
+/** Throws ConflictError if `store` has its events elsewhere and `events` is missing, or if it is a copy that is not whole. */
 async function refuseUnusable(
   store: Store,
   { events, isCopying }: Pick<StoreOptions, 'events' | 'isCopying'>,
@@ -44,7 +44,7 @@ async function refuseUnusable(
   });
 }
 
-/** Of a database that was refused as damaged: what can be said of it all the same. */
+/** What can still be said of a database that was refused as damaged. */
 export async function inspectDamagedStore(url: string, refusal: DamagedError): Promise<Inspection> {
   const { inspectDamaged } = await import('./backends/sqlite/inspection.ts');
   return inspectDamaged(resolve(pathOf(url)), refusal);
@@ -65,13 +65,13 @@ export function isPostgresUrl(url: string): boolean {
   return url.includes('://') && /^postgres(?:ql)?:\/\//i.test(url);
 }
 
-/** Whether opening `url` would make a database of a file that is not there. */
+/** Whether opening `url` would make a new database file. */
 export function isToBeMade(url: string): boolean {
   if (isPostgresUrl(url)) return false;
   try {
     return statSync(pathOf(url), { throwIfNoEntry: false }) === undefined;
   } catch {
-    // What cannot be looked for is for the opening to explain.
+    // If the path cannot be looked up, opening it will say why.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** As `knownStatements`, of queries that not every call runs, beside the records that they are of. */
+/** As `knownStatements`, for queries that not every call runs. */
 
 import type { Statement } from './known-statements.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Queries that most calls run: declared with Kysely like all others, but built and compiled once, and then run with other
- * values. Building a query takes longer than SQLite takes to answer it.
+ * Queries that most calls run: declared with Kysely like all others, but compiled once and then run with other values.
+ * Building a query takes longer than SQLite takes to answer it.
  */
 
 import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
@@ -12,28 +12,28 @@ import { otherStatements } from './other-statements.ts';
 
 type Values<V> = { readonly [Name in keyof V]: BoundValue | readonly string[] };
 
-/** Runs a statement on the transaction that it was given for, past the layers that Kysely has for the general case. */
+/** Runs a statement on its transaction, bypassing the layers that Kysely has for the general case. */
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => QueryResult<unknown>;
 
 interface Direct {
-  /** Whose statements it runs. */
+  /** The engine for which `run` takes statements. */
   readonly engine: 'sqlite';
   readonly run: RunDirectly;
-  /** Counts what was written in the transaction, and taken back, but for what `onceUnchanged` reads nothing of. */
+  /** Counts the transaction's writes and undone writes, except those that `onceUnchanged` readings never see. */
   readonly changes: () => number;
 }
 
 const direct = new WeakMap<Transaction, Direct>();
 
-/** Has a backend run prepared queries of a transaction itself, until what it gives back is called at its end. */
+/** Lets a backend run a transaction's prepared queries itself, until the returned function is called at the end. */
 export function runDirectly(tx: Transaction, way: Direct): () => void {
   direct.set(tx, way);
   return () => direct.delete(tx);
 }
 
 /**
- * A reading that those who share a transaction make once for each value, such as that of their organization, until something is
- * written. No reading of ledger entries: writing those does not count.
+ * A reading that all calls sharing a transaction make once per value, such as their organization's, until something is written.
+ * Writing ledger entries does not count, so it must not read those.
  */
 export function onceUnchanged<T>(
   read: (tx: Transaction, value: string) => Promise<T>,
@@ -50,17 +50,17 @@ export function onceUnchanged<T>(
   };
 }
 
-/** Says that the bundle has the text of a query, so that a short command need not build it (tools/build.ts). */
+/** Declares that the bundle holds the text of a query, so that a short command need not build it (tools/build.ts). */
 export interface Known<V> {
-  /** Its own. */
+  /** Unique among known queries. */
   readonly name: string;
-  /** Any values, one for each form of the query that is worth it; asked when the bundle is made. */
+  /** Sample values, one for each form of the query that is worth keeping; called when the bundle is made. */
   readonly of: () => readonly V[];
-  /** Every call may run it: its text is in the file that every call has. */
+  /** Every call may run it: its text belongs in the file that every call loads. */
   readonly isOfEveryCall?: true;
 }
 
-/** Values by these names, for the form of a query that has all of them. */
+/** Placeholder values for these names, for the form of a query that has all of them. */
 export function anyValues(names: readonly string[]): object {
   return Object.fromEntries(names.map((name) => [name, '']));
 }
@@ -70,8 +70,7 @@ type Build = (tx: Transaction, values: object) => Compilable;
 const declared: { readonly build: Build; readonly known: Known<object> }[] = [];
 
 /**
- * The texts of the queries that the bundle has of every call, or of others, as they are in the database of `tx`: by name and
- * shape of the values.
+ * The query texts for the bundle in the dialect of `tx`, by name and shape of the values: those of every call, or all others.
  */
 export function knownTexts(tx: Transaction, isOfEveryCall: boolean): Record<string, Record<string, Statement>> {
   const chosen = declared.filter(({ known }) => (known.isOfEveryCall === true) === isOfEveryCall);
@@ -86,9 +85,9 @@ export function knownTexts(tx: Transaction, isOfEveryCall: boolean): Record<stri
 }
 
 /**
- * A query whose text hangs on nothing but which values are undefined and how long lists are: `build` is called once for each such
- * form and each kind of database, with a place for every value, and may only put them where values go. Every run has to give the
- * same names. Gives the rows.
+ * A query whose text depends only on which values are undefined and how long lists are. `build` is called once for each such
+ * form and each kind of database. It gets a place for every value, and may only put places where values go. Every run has to
+ * give the same names. Gives the rows.
  */
 export function prepared<V extends Values<V>, Row>(
   build: (tx: Transaction, values: V) => Compilable<Row>,
@@ -107,8 +106,8 @@ interface Insertion {
 }
 
 /**
- * The same for one new row of a table with `seq`, which it gives. SQLite knows it; being asked to give the row back would take
- * it longer than the insertion.
+ * As `prepared`, for one new row of a table with `seq`; gives that `seq`. SQLite knows it anyway, and returning the row would
+ * take it longer than inserting it.
  */
 export function preparedInsertion<V extends Values<V>>(
   build: (tx: Transaction, values: V) => Insertion,
@@ -164,7 +163,7 @@ function placeFor(name: string, value: unknown): Place | Place[] | undefined {
   return Array.isArray(value) ? value.map((_element, index): Place => ({ name, index })) : { name };
 }
 
-/** Empty where all values are there and none is a list. */
+/** Empty if all values are there and none is a list. */
 function formOf(values: object): string {
   let form = '';
   for (const name in values) {
@@ -175,7 +174,7 @@ function formOf(values: object): string {
   return form;
 }
 
-/** The names of all values, and the form: a text that was made ahead is right for no others. */
+/** The names of all values, and the form: a precompiled text fits no others. */
 function shapeOf(values: object): string {
   return `${Object.keys(values).sort().join(' ')}${formOf(values)}`;
 }

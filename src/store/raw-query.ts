@@ -1,4 +1,4 @@
-/** Statements that are written out, where the query builder would only be in the way. */
+/** Hand-written statements, for where the query builder would only be in the way. */
 
 import { CompiledQuery } from 'kysely';
 
@@ -7,7 +7,7 @@ import type { Transaction } from './database.ts';
 /** A row as its backend gives it: integers as bigint, all else as text, unless a statement says otherwise. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
-/** The rows that a statement gives, its parameters in the order of their places. */
+/** The rows that a statement gives; `values` are its parameters in order. */
 export async function rowsOfText(
   tx: Transaction,
   text: string,
@@ -16,7 +16,7 @@ export async function rowsOfText(
   return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly RawRow[];
 }
 
-/** Has a server count what stands in these tables now: until it does by itself, it plans for empty ones. */
+/** Makes a server gather statistics on these tables now; until it does so by itself, it plans as if they were empty. */
 export async function analyze(tx: Transaction, tables: readonly string[]): Promise<void> {
   await rowsOfText(tx, `ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`);
 }
