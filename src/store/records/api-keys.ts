@@ -1,4 +1,4 @@
-/** API keys. The key itself is never stored: its digest finds it, its last characters tell it from others. */
+/** API keys. The key itself is never stored: it is found by its digest, and people tell keys apart by their last characters. */
 
 import type { Selectable } from 'kysely';
 
@@ -16,7 +16,7 @@ export interface ApiKey {
   /** The last characters of the key. */
   readonly suffix: string;
   readonly scopes: readonly Scope[];
-  /** From this instant the key is refused. */
+  /** The key is refused from this instant on. */
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
@@ -37,13 +37,13 @@ const columns = [
 ] as const;
 
 export interface ApiKeyAndTime extends ApiKey {
-  /** Where a simulated clock stands; undefined where time is real. */
+  /** Where a simulated clock stands; undefined if time is real. */
   readonly simulated: string | undefined;
-  /** Behind this its organization's time never goes. */
+  /** The time of the key's organization never goes behind this. */
   readonly lastCreatedAt: string;
 }
 
-/** The key of a digest, in whichever organization: the key is what names it. With it, the time of its organization. */
+/** The key with a digest, in any organization (only the key names it), with the time of its organization. */
 export const findApiKeyAndTime = onceUnchanged(async (tx, digest): Promise<ApiKeyAndTime | undefined> => {
   const [row] = await keyAndTime(tx, { digest });
   if (row === undefined) return undefined;
@@ -88,7 +88,7 @@ const keysOfOrganization = prepared(
   { name: 'keys', of: () => [{ orgId: '' }] },
 );
 
-/** A digest that any organization has already is a ConstraintViolation. */
+/** If any organization has the digest already, this is a ConstraintViolation. */
 export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> {
   await tx
     .insertInto('apiKeys')
@@ -96,7 +96,7 @@ export async function insertApiKey(tx: Transaction, key: ApiKey): Promise<void> 
     .execute();
 }
 
-/** Revokes a key, lets it expire or notes its use; nothing else of it ever changes. */
+/** Revokes a key, lets it expire or notes its use; nothing else about a key ever changes. */
 export async function updateApiKey(
   tx: Transaction,
   orgId: string,

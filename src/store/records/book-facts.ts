@@ -1,17 +1,17 @@
-/** What holds for a book as a whole, and must be known before anything in it is used. */
+/** Facts about a book as a whole that must be known before anything in it is used. */
 
 import { ConflictError } from '../../errors.ts';
 import type { BackedUp } from '../../operations/backup-manifest.ts';
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 
-/** An ordinary book has none of them. */
+/** An ordinary book has no facts. */
 export interface BookFacts {
   /** Events of this book live in another database, which knows it by this id. */
   readonly eventsElsewhere?: { readonly bookId: string };
-  /** The book is being copied here, and is not whole yet: of what, and up to where in the events of each organization. */
+  /** The book is being copied here and is not whole yet: its source, and the place reached in the events of each organization. */
   readonly unfinishedCopy?: { readonly source: string; readonly places: Readonly<Record<string, number>> };
-  /** Somebody finds out whether the book can be written: never there for anybody else. */
+  /** Written and removed to find out whether the book can be written; nobody else ever sees it. */
   readonly probe?: true;
 }
 
@@ -27,7 +27,7 @@ const bookFacts = prepared((tx) => tx.selectFrom('bookFacts').selectAll(), {
   of: () => [{}],
 });
 
-/** Puts a fact in the place of the one of its name, if there was one. */
+/** Writes a fact, in place of an earlier one of its name. */
 export async function writeBookFact<Name extends keyof BookFacts>(
   tx: Transaction,
   name: Name,
@@ -41,12 +41,12 @@ export async function writeBookFact<Name extends keyof BookFacts>(
     .execute();
 }
 
-/** Does nothing where there is no such fact. */
+/** Does nothing if there is no such fact. */
 export async function removeBookFact(tx: Transaction, name: keyof BookFacts): Promise<void> {
   await tx.deleteFrom('bookFacts').where('name', '=', name).execute();
 }
 
-/** Changes nothing, and has to be committed all the same: where no space is left, or the disk fails, that is found out. */
+/** Changes nothing, yet has to be committed: a full or failing disk shows itself then. */
 export async function writeProbe(tx: Transaction): Promise<void> {
   await writeBookFact(tx, 'probe', true);
   await removeBookFact(tx, 'probe');
@@ -60,7 +60,7 @@ export function refuseUnfinished({ unfinishedCopy }: BookFacts, location: string
   });
 }
 
-/** As a manifest says it. */
+/** The fact as a backup manifest states it. */
 export function eventsElsewhereOf({ eventsElsewhere }: BookFacts): Pick<BackedUp, 'hasEventsElsewhere'> {
   return eventsElsewhere === undefined ? {} : { hasEventsElsewhere: true };
 }

@@ -19,12 +19,12 @@ export interface Budget {
   /** Decimal text of credits. */
   readonly maxCredits: string | null;
   readonly maxCreditsCents: bigint | null;
-  /** Its alert has fired, and no other cap has armed it again. */
+  /** Its alert has fired, and no new cap has armed it again. */
   readonly isExhausted: boolean;
   readonly createdAt: Temporal.Instant;
 }
 
-/** The budgets of a contract; the place in the list is the index on the wire. */
+/** The budgets of a contract; the position in the list is the index on the wire. */
 export async function listBudgets(tx: Transaction, orgId: string, contractId: string): Promise<readonly Budget[]> {
   return (await budgetsOfContract(tx, { orgId, contractId })).map(toBudget);
 }
@@ -45,7 +45,7 @@ const budgetsOfContract = prepared(
   { name: 'budgets', of: () => [{ orgId: '', contractId: '' }] },
 );
 
-/** As `listBudgets`, of many contracts, by their ids. */
+/** As `listBudgets`, for many contracts, by contract id. */
 export async function listBudgetsOf(
   tx: Transaction,
   orgId: string,
@@ -107,7 +107,7 @@ const armedBudgets = prepared(
   { name: 'armed budgets', of: () => ofFew('contractIds') },
 );
 
-/** Whether a contract was ever granted credits, and not dollars alone. */
+/** Whether a contract was ever granted credits rather than only dollars. */
 export async function hasCreditGrant(tx: Transaction, orgId: string, contractId: string): Promise<boolean> {
   return (await firstCreditGrant(tx, { orgId, contractId })).length > 0;
 }
@@ -126,7 +126,7 @@ const firstCreditGrant = prepared(
   { name: 'first grant of credits', of: () => [{ orgId: '', contractId: '' }] },
 );
 
-/** Adds budgets behind those that the contract has. */
+/** Appends budgets to those that the contract has. */
 export async function insertBudgets(
   tx: Transaction,
   orgId: string,
@@ -142,7 +142,7 @@ export async function insertBudgets(
   await tx.insertInto('budgets').values(rows).execute();
 }
 
-/** Changes the members given; whether that arms the alert again is for the caller to say (interface 4.14). */
+/** Changes the given fields; the caller decides whether that arms the alert again (interface 4.14). */
 export async function updateBudget(
   tx: Transaction,
   orgId: string,

@@ -1,4 +1,4 @@
-/** Products and their prices. A price is written once; all that happens to it afterwards is that it is archived. */
+/** Products and their prices. A price is written once; afterwards it can only be archived. */
 
 import type { Selectable } from 'kysely';
 
@@ -28,22 +28,22 @@ export interface Pricing {
   readonly model: PricingModelName;
   readonly billingMode: BillingMode;
   readonly tiering: Tiering;
-  /** Decimal text, dollars a unit. */
+  /** Decimal text, dollars per unit. */
   readonly unitAmount: string | null;
-  /** Decimal text, dollars a period. */
+  /** Decimal text, dollars per period. */
   readonly flatAmount: string | null;
-  /** Present when RECURRING, with its count. */
+  /** Present if RECURRING, with its count. */
   readonly priceInterval: PriceInterval | null;
   readonly priceIntervalCount: number | null;
-  /** Present when the model is USAGE. */
+  /** Present if the model is USAGE. */
   readonly meterId: string | null;
-  /** Empty when tiering is NONE. */
+  /** Empty if tiering is NONE. */
   readonly pricingTiers: readonly PricingTier[];
   readonly archivedAt: string | null;
   readonly createdAt: string;
 }
 
-/** Also an archived product; undefined for an id that the organization does not have. */
+/** Finds archived products too; undefined for an id that the organization does not have. */
 export async function findProduct(tx: Transaction, orgId: string, id: string): Promise<Product | undefined> {
   const row = await tx
     .selectFrom('products')
@@ -54,7 +54,7 @@ export async function findProduct(tx: Transaction, orgId: string, id: string): P
   return row === undefined ? undefined : toProduct(row);
 }
 
-/** The unarchived product of a name. */
+/** The unarchived product with a name. */
 export async function findProductByName(tx: Transaction, orgId: string, name: string): Promise<Product | undefined> {
   const row = await tx
     .selectFrom('products')
@@ -91,7 +91,7 @@ const productCount = prepared((tx, of: OfOrganization) => countOf(standingProduc
   of: () => [{ orgId: '' }],
 });
 
-/** Another unarchived product of the same name is not refused here. */
+/** Does not refuse the name of another unarchived product. */
 export async function insertProduct(tx: Transaction, orgId: string, product: Product): Promise<void> {
   await tx
     .insertInto('products')
@@ -108,7 +108,7 @@ export async function archiveProduct(
   await tx.updateTable('products').set({ archivedAt }).where('orgId', '=', orgId).where('id', '=', id).execute();
 }
 
-/** Also an archived price; undefined for an id that the organization does not have. */
+/** Finds archived prices too; undefined for an id that the organization does not have. */
 export async function findPricing(tx: Transaction, orgId: string, id: string): Promise<Pricing | undefined> {
   const [pricing] = await findPricings(tx, orgId, [id]);
   return pricing;
@@ -128,7 +128,7 @@ const pricingsOfIds = prepared(
   { name: 'prices', of: () => ofFew('ids') },
 );
 
-/** Every member given must hold. */
+/** All given fields must match. */
 export interface PricingFilter {
   readonly productId?: string | undefined;
   readonly model?: PricingModelName | undefined;
@@ -187,7 +187,7 @@ const pricingsOfMeters = prepared(
   { name: 'prices of meters', of: () => ofFew('meterIds') },
 );
 
-/** `productName` is not written: the product has it. One that the organization lacks is a ConstraintViolation. */
+/** `productName` is not written: the product has it. A product that the organization lacks is a ConstraintViolation. */
 export async function insertPricing(tx: Transaction, orgId: string, pricing: Pricing): Promise<void> {
   const { productName: _productName, pricingTiers, ...plain } = pricing;
   await tx
@@ -196,7 +196,7 @@ export async function insertPricing(tx: Transaction, orgId: string, pricing: Pri
     .execute();
 }
 
-/** Takes a price off the lists; contracts have a copy of their own (semantics 6). */
+/** Takes a price off the lists; contracts have their own copy (semantics 6). */
 export async function archivePricing(
   tx: Transaction,
   orgId: string,

@@ -1,9 +1,9 @@
-/** What stands in a whole organization, for the checks that no single contract can answer. */
+/** Readings of a whole organization, for the checks that no single contract can answer. */
 
 import type { Transaction } from '../database.ts';
 import { padded } from './padded.ts';
 
-/** How many there are of an organization's records. */
+/** How many records of each kind an organization has. */
 export interface Census {
   readonly contractCount: number;
   readonly invoiceCount: number;
@@ -24,7 +24,7 @@ export interface CatalogIds {
   readonly productIds: readonly string[];
 }
 
-/** Counts all there are, whatever became of them. */
+/** Counts all records, whatever their state. */
 export async function readCensus(tx: Transaction, orgId: string): Promise<Census> {
   const count = async (table: 'contracts' | 'invoices' | 'ledgerEntries') => {
     const query = tx.selectFrom(table).select((row) => row.fn.countAll<bigint>().as('total'));
@@ -37,7 +37,7 @@ export async function readCensus(tx: Transaction, orgId: string): Promise<Census
   };
 }
 
-/** The next contracts of an organization behind the id given, in the order of ids. */
+/** The next contracts of an organization after the given id, ordered by id. */
 export async function listContractIds(
   tx: Transaction,
   orgId: string,
@@ -54,7 +54,7 @@ export async function listContractIds(
   return rows.map((row) => row.id);
 }
 
-/** Every finalized invoice of an organization, and the number that the next one will get. */
+/** Every finalized invoice of an organization, and the number that the next invoice will get. */
 export async function readLegalNumbers(
   tx: Transaction,
   orgId: string,
@@ -77,7 +77,7 @@ export async function readLegalNumbers(
   };
 }
 
-/** Those of these ids that the organization has. */
+/** The ids among these that the organization has. */
 export async function findCatalogIds(tx: Transaction, orgId: string, ids: CatalogIds): Promise<CatalogIds> {
   const known = async (table: 'meters' | 'pricings' | 'products', sought: readonly string[]) => {
     if (sought.length === 0) return [];

@@ -1,10 +1,10 @@
-/** Where a simulated clock stands; a database without one goes by the real clock. */
+/** Where a simulated clock stands; a database without a simulated clock uses the real one. */
 
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { instantText } from './row-values.ts';
 
-/** The instant of the simulated clock; undefined where time is real. */
+/** The instant of the simulated clock; undefined if time is real. */
 export async function findClock(tx: Transaction): Promise<Temporal.Instant | undefined> {
   const [row] = await clock(tx, {});
   return row === undefined ? undefined : Temporal.Instant.from(row.now);
@@ -27,10 +27,10 @@ export async function removeClock(tx: Transaction): Promise<void> {
   await tx.deleteFrom('clock').execute();
 }
 
-/** Tables without which nothing else can be recorded that has a time. */
+/** Nothing else that has a time can be recorded before one of these tables has a row. */
 const firstTables = ['customers', 'products', 'meters', 'plans', 'webhookEndpoints'] as const;
 
-/** Whether no organization has anything yet but its keys. */
+/** Whether no organization has anything but its keys. */
 export async function hasNoRecords(tx: Transaction): Promise<boolean> {
   for (const table of firstTables) {
     if ((await tx.selectFrom(table).select('seq').limit(1).executeTakeFirst()) !== undefined) return false;

@@ -62,7 +62,7 @@ const contactsOf = prepared(
   { name: 'contacts of customers', isOfEveryCall: true, of: () => ofFew('customerIds') },
 );
 
-/** The same of one customer. */
+/** As `listContacts`, for one customer. */
 export async function listContactsOf(tx: Transaction, orgId: string, customerId: string): Promise<readonly Contact[]> {
   return (await contactsOfCustomer(tx, { orgId, customerId })).map(toContact);
 }
@@ -79,7 +79,7 @@ const contactsOfCustomer = prepared(
   { name: 'contacts of a customer', isOfEveryCall: true, of: () => [{ orgId: '', customerId: '' }] },
 );
 
-/** The positions are the caller's to count. */
+/** The caller numbers the positions. */
 export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
   for (const contact of contacts) {
     await contactInsertion(tx, { ...contact, orgId, roles: JSON.stringify(contact.roles) });
@@ -94,7 +94,7 @@ const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contac
   of: () => [anyValues(['orgId', ...columns]) as ContactRow],
 });
 
-/** Changes the members given; nothing else of a contact ever changes. */
+/** Changes the given fields; nothing else about a contact ever changes. */
 export async function updateContact(
   tx: Transaction,
   orgId: string,

@@ -1,4 +1,4 @@
-/** Contracts, with the prices that were frozen into them. */
+/** Contracts, with the prices frozen into them. */
 
 import { type Selectable, sql } from 'kysely';
 
@@ -13,12 +13,12 @@ import { prepared } from '../prepared.ts';
 import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
-/** How credits of a contract behave; budgets are rows of their own. */
+/** How the credits of a contract behave; budgets are records of their own. */
 export interface CreditSettings {
   readonly onDepletion?: DepletionAction | undefined;
   /** Cents per credit: what a free credit is worth. */
   readonly creditRateCents?: bigint | undefined;
-  /** When the grant that the contract begins with expires. */
+  /** When the initial grant of the contract expires. */
   readonly expiresAt?: Temporal.Instant | undefined;
   readonly alertThresholdsCents?: readonly bigint[] | undefined;
 }
@@ -38,24 +38,24 @@ export interface Contract {
   readonly netTermsDays: number;
   readonly metadata: ContractMetadata;
   readonly creditSettings: CreditSettings;
-  /** The prices that were frozen into it. */
+  /** The prices frozen into it. */
   readonly items: readonly ContractItem[];
-  /** Paid credits that the contract began with; undefined for none. */
+  /** Paid credits that the contract began with; undefined if there are none. */
   readonly creditGrantCents: bigint | undefined;
   readonly cancelledAt: Temporal.Instant | undefined;
-  /** Exclusive: where a cancellation ended service. */
+  /** Exclusive: the date on which a cancellation ended service. */
   readonly effectiveEndDate: Temporal.PlainDate | undefined;
   readonly budgetsVersion: number;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
 }
 
-/** Every member given must hold. */
+/** All given fields must match. */
 export interface ContractFilter {
   readonly customerId?: string | undefined;
   readonly externalCustomerId?: string | undefined;
   readonly planId?: string | undefined;
-  /** Whether it is neither cancelled nor at its end on `today`. */
+  /** Whether the contract is neither cancelled nor ended on `today`. */
   readonly isActive?: boolean | undefined;
   readonly today: Temporal.PlainDate;
 }
@@ -140,7 +140,7 @@ const contractsOfCustomer = prepared(
   { name: 'contracts of a customer', of: () => [{ orgId: '', customerId: '' }] },
 );
 
-/** The contracts of a customer that were made before one of them, oldest first. */
+/** The contracts of a customer that were made before the given one, oldest first. */
 export async function listContractsBefore(
   tx: Transaction,
   orgId: string,
@@ -171,7 +171,7 @@ const contractsBefore = prepared(
   { name: 'contracts before one', of: () => [{ orgId: '', customerId: '', contractId: '' }] },
 );
 
-/** Its budgets, drafts and grant are records of their own. */
+/** Inserts the contract alone: its budgets, drafts and grant are records of their own. */
 export async function insertContract(tx: Transaction, orgId: string, contract: Contract): Promise<void> {
   const { id, customerId, planId, name, netTermsDays, budgetsVersion } = contract;
   await tx
@@ -198,7 +198,7 @@ export async function insertContract(tx: Transaction, orgId: string, contract: C
     .execute();
 }
 
-/** What calls change of a contract; a member that is absent stays as it is. */
+/** The fields of a contract that calls change; an absent one stays as it is. */
 export interface ContractChanges {
   readonly metadata?: ContractMetadata;
   readonly cancelledAt?: Temporal.Instant;
@@ -207,7 +207,7 @@ export interface ContractChanges {
   readonly updatedAt: Temporal.Instant;
 }
 
-/** Changes nothing where the organization has no contract of this id. */
+/** Changes nothing if the organization has no contract with this id. */
 export async function updateContract(
   tx: Transaction,
   orgId: string,
@@ -234,7 +234,7 @@ function contractsAmong(tx: Transaction, chosen: Chosen) {
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
   if (planId !== undefined) query = query.where('planId', '=', planId);
   if (externalCustomerId !== undefined) {
-    // One customer, whose contracts an index has in order; among several, all of the organization would be walked through.
+    // Compares with one customer, whose contracts an index holds in order; `in` would walk through all of the organization's.
     query = query.where('customerId', '=', (row) =>
       row
         .selectFrom('customers')
@@ -272,7 +272,7 @@ function creditSettingsJson(settings: CreditSettings): string {
   return JSON.stringify(stored);
 }
 
-/** From the JSON text of a row. */
+/** Parses the JSON text of a row. */
 export function toCreditSettings(text: string): CreditSettings {
   const stored = JSON.parse(text) as StoredCreditSettings;
   return {
@@ -286,14 +286,14 @@ export function toCreditSettings(text: string): CreditSettings {
 const latestItems = keepLatest<readonly ContractItem[]>(64, limits.contractPricesBytes * 4);
 
 /**
- * From the JSON text of a row. The same object for the same text, since the contracts of a plan mostly have one: it is never
- * changed, and what follows from it is found once.
+ * Parses the JSON text of a row. Equal texts give the same object, because the contracts of a plan mostly share one text. The
+ * object is never changed, and what is derived from it is computed once.
  */
 export function toContractItems(text: string): readonly ContractItem[] {
   return latestItems(text, () => JSON.parse(text) as ContractItem[]);
 }
 
-/** Contracts with the same snapshot share one object of `items`. */
+/** Contracts with the same frozen prices share one object of `items`. */
 export function toContract(row: ContractRow): Contract {
   const { id, customerId, planId, name } = row;
   return {

@@ -25,15 +25,15 @@ export interface Customer {
   readonly legalName: string | null;
   readonly externalCustomerId: string | null;
   readonly paymentProvider: string | null;
-  /** Present exactly where `paymentProvider` is. */
+  /** Present exactly if `paymentProvider` is. */
   readonly paymentProviderId: string | null;
   readonly tags: readonly string[];
   readonly billingAddress: BillingAddress | null;
   readonly paymentMethodId: string | null;
   readonly paymentMethodType: string | null;
-  /** When it was paused; whether it still is follows from `pausedUntil` and the day. */
+  /** When it was paused; `pausedUntil` and the day tell whether it still is. */
   readonly pausedAt: string | null;
-  /** Calendar date, 00:00 UTC of which ends the pause. */
+  /** The pause ends at 00:00 UTC of this calendar date. */
   readonly pausedUntil: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -56,7 +56,7 @@ const columns = [
   'updatedAt',
 ] as const;
 
-/** Undefined for an id that the organization does not have. */
+/** The customer with an id; undefined if the organization does not have it. */
 export async function findCustomer(tx: Transaction, orgId: string, id: string): Promise<Customer | undefined> {
   const [row] = await customerOfId(tx, { orgId, id });
   return row === undefined ? undefined : toCustomer(row);
@@ -68,7 +68,7 @@ const customerOfId = prepared(
   { name: 'customer', isOfEveryCall: true, of: () => [{ orgId: '', id: '' }] },
 );
 
-/** The customers among these ids, by them. */
+/** The customers among these ids, by id. */
 export async function listCustomersOf(
   tx: Transaction,
   orgId: string,
@@ -84,7 +84,7 @@ const customersOfIds = prepared(
   { name: 'customers', isOfEveryCall: true, of: () => ofFew('ids') },
 );
 
-/** The customer that carries the caller's own id. */
+/** The customer with the caller's own id. */
 export async function findCustomerByExternalId(
   tx: Transaction,
   orgId: string,
@@ -104,7 +104,7 @@ const customerOfExternalId = prepared(
   { name: 'customer of an external id', isOfEveryCall: true, of: () => [{ orgId: '', externalCustomerId: '' }] },
 );
 
-/** The customer that a payment processor knows by this id. */
+/** The customer that a payment processor knows by the given id. */
 export async function findCustomerByPaymentProvider(
   tx: Transaction,
   orgId: string,
@@ -160,7 +160,7 @@ function customersAmong(tx: Transaction, { orgId, externalCustomerId }: Chosen) 
   return externalCustomerId === undefined ? query : query.where('externalCustomerId', '=', externalCustomerId);
 }
 
-/** A link to another system that a customer of the organization has already is a ConstraintViolation. */
+/** If another customer of the organization has a link of this one, this is a ConstraintViolation. */
 export async function insertCustomer(tx: Transaction, orgId: string, customer: Customer): Promise<void> {
   const { tags, billingAddress, ...plain } = customer;
   await customerInsertion(tx, {
@@ -179,7 +179,7 @@ const customerInsertion = prepared((tx, row: CustomerRow) => tx.insertInto('cust
   of: () => [anyValues(['orgId', ...columns]) as CustomerRow],
 });
 
-/** Everything of a customer but the billing address, which stays as it was given. */
+/** Writes everything but the billing address, which stays as it was given. */
 export async function updateCustomer(
   tx: Transaction,
   orgId: string,

@@ -1,6 +1,6 @@
 /**
- * What falls due with time, found by index: drafts to be made and to be finalized, grants that expire, contracts and pauses
- * that end. Calendar dates stand for 00:00 UTC.
+ * Work that falls due with time, found by index: drafts to make and to finalize, grants that expire, contracts and pauses that
+ * end. Calendar dates stand for 00:00 UTC.
  */
 
 import { sql } from 'kysely';
@@ -11,20 +11,20 @@ import { type Contract, toContract } from './contracts.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
 
-/** As the index has it. */
+/** Written exactly as the index has it. */
 const endsOn = () => sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
 
-/** An instant, and the dates that it stands for. */
+/** An instant, and the dates that follow from it. */
 export interface DueBy {
-  /** Inclusive, as all of these. */
+  /** Inclusive, like the dates. */
   readonly instant: Temporal.Instant;
   /** The date of `instant`. */
   readonly date: Temporal.PlainDate;
-  /** Drafts of this invoice date and before are finalized. */
+  /** Drafts with this invoice date or an earlier one are finalized. */
   readonly invoiceDate: Temporal.PlainDate;
 }
 
-/** The ids of contracts with anything due, in the order in which they were made: all, since the search takes as long for a few. */
+/** The ids of all contracts with anything due, in order of creation. Searching for only a few would take as long. */
 export async function listDueContracts(tx: Transaction, orgId: string, by: DueBy): Promise<readonly string[]> {
   const rows = await tx
     .selectFrom('contracts')
@@ -67,7 +67,7 @@ function dueContractIds(tx: Transaction, orgId: string, { instant, date, invoice
     );
 }
 
-/** The ids of customers whose pause is over, in the order in which they were made. */
+/** The ids of customers whose pause is over, in order of creation. */
 export async function listEndedPauses(
   tx: Transaction,
   orgId: string,
@@ -83,24 +83,24 @@ export async function listEndedPauses(
   return rows.map(({ id }) => id);
 }
 
-/** What of a contract falls due next, of each kind; undefined where nothing of it does. */
+/** When a contract next has work of each kind due; undefined if it has none. */
 export interface ContractDue {
   readonly draftsDueOn: Temporal.PlainDate | undefined;
-  /** Of the earliest draft. */
+  /** The invoice date of the earliest draft. */
   readonly invoiceDate: Temporal.PlainDate | undefined;
   readonly expiresAt: Temporal.Instant | undefined;
-  /** Until the end has been told. */
+  /** Undefined once the end has been announced. */
   readonly endsOn: Temporal.PlainDate | undefined;
 }
 
-/** A contract with the dates that its row says something falls due on. */
+/** A contract with the due dates in its row. */
 export interface DatedContract extends Pick<ContractDue, 'draftsDueOn' | 'endsOn'> {
   readonly contract: Contract;
 }
 
 /**
- * These contracts and all others of their customers, by customer, oldest first: the order in which they take events
- * (semantics 8).
+ * These contracts and all others of their customers, by customer, oldest first. That is the order in which contracts take
+ * events (semantics 8).
  */
 export async function listContractsOfSameCustomers(
   tx: Transaction,
@@ -128,14 +128,14 @@ const contractsAround = prepared(
           .where('asked.orgId', '=', orgId)
           .where('asked.id', 'in', contractIds),
       )
-      // By time alone SQLite walks through all contracts there are, for not having to sort these.
+      // Ordered by time alone, SQLite walks through all contracts there are in order to avoid sorting these.
       .orderBy('customerId')
       .orderBy('createdAt')
       .orderBy('seq'),
   { name: 'contracts of the same customers', of: () => ofFew('contractIds') },
 );
 
-/** When the first of the grants of each of these contracts expires whose expiry is not settled; of those that have one. */
+/** Per contract, the earliest expiry of a grant that is not settled yet; contracts without one are left out. */
 export async function listEarliestExpiries(
   tx: Transaction,
   orgId: string,
@@ -156,13 +156,13 @@ const earliestExpiries = prepared(
   { name: 'earliest expiries', of: () => ofFew('contractIds') },
 );
 
-/** What is noted of a contract to be found when it falls due. */
+/** The notes by which a contract's due work is found. */
 export interface NotedDue {
   readonly draftsDueOn: Temporal.PlainDate | undefined;
   readonly expiries: readonly { readonly grantId: string; readonly expiresAt: Temporal.Instant }[];
 }
 
-/** Empty for a contract that the organization does not have; the expiries are in no order. */
+/** Empty for a contract that the organization does not have; expiries come in no particular order. */
 export async function readNotedDue(tx: Transaction, orgId: string, contractId: string): Promise<NotedDue> {
   const contract = await tx
     .selectFrom('contracts')
@@ -182,7 +182,7 @@ export async function readNotedDue(tx: Transaction, orgId: string, contractId: s
   };
 }
 
-/** The earliest of each kind in an organization, after an instant; dates as in `DueBy`. */
+/** The earliest of each kind in an organization after an instant; dates as in `DueBy`. */
 export async function findNextDue(
   tx: Transaction,
   orgId: string,
@@ -227,7 +227,7 @@ export async function findNextDue(
   };
 }
 
-/** Notes when the next drafts of a contract have to be made; undefined for never. */
+/** Notes when the next drafts of a contract have to be made; undefined means never. */
 export async function scheduleDrafts(
   tx: Transaction,
   orgId: string,
@@ -241,7 +241,7 @@ export async function scheduleDrafts(
     .execute();
 }
 
-/** Notes that the end of a contract was told. */
+/** Notes that the end of a contract was announced. */
 export async function closeContract(
   tx: Transaction,
   orgId: string,
@@ -281,7 +281,7 @@ const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExp
   of: () => [{ orgId: '', contractId: '', grantId: '', expiresAt: '' }],
 });
 
-/** Takes away the expiry of a grant that is undone. */
+/** Removes the noted expiry of a grant that is undone. */
 export async function unscheduleExpiry(
   tx: Transaction,
   orgId: string,
@@ -295,7 +295,7 @@ export async function unscheduleExpiry(
     .execute();
 }
 
-/** Takes away the expiries that have been settled, up to an instant. */
+/** Removes the noted expiries that have been settled, up to and including an instant. */
 export async function closeExpiries(
   tx: Transaction,
   orgId: string,
@@ -310,7 +310,7 @@ interface ExpiryClosing {
   readonly until: string;
 }
 
-/** Every settlement of a wallet does so that has had a grant expire. */
+/** Prepared, because every settlement of a wallet in which a grant has expired runs it. */
 const expiryClosing = prepared((tx, { orgId, contractId, until }: ExpiryClosing) =>
   tx
     .deleteFrom('grantExpiries')

@@ -1,4 +1,4 @@
-/** What a batch of events has to know of its customers, asked once for all of them. */
+/** What recording a batch of events needs to know about their customers, read once for the whole batch. */
 
 import type { ContractItem } from '../../calculation/rate-card.ts';
 import type { Transaction } from '../database.ts';
@@ -7,7 +7,7 @@ import { prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
-/** A contract as far as it takes events. */
+/** A contract, as far as taking events depends on it. */
 export interface ContractSpan {
   readonly id: string;
   readonly customerId: string;
@@ -23,7 +23,7 @@ export interface FinalizedPeriod {
   readonly periodIndex: number;
 }
 
-/** The customer ids among these that the organization has. */
+/** The ids among these that customers of the organization have. */
 export async function findCustomerIds(
   tx: Transaction,
   orgId: string,
@@ -39,7 +39,7 @@ const idsAmong = prepared(
   { name: 'ids of customers', of: () => ofFew('ids') },
 );
 
-/** Customer ids by the callers' own ids. */
+/** Customer ids by the callers' own ids of those customers. */
 export async function findCustomerIdsByExternalId(
   tx: Transaction,
   orgId: string,
@@ -84,7 +84,7 @@ const spansOfCustomers = prepared(
       .select(['id', 'customerId', 'startDate', 'endDate', 'effectiveEndDate', 'items'])
       .where('orgId', '=', orgId)
       .where('customerId', 'in', customerIds)
-      // By time alone SQLite walks through all contracts there are, for not having to sort these.
+      // Ordered by time alone, SQLite walks through all contracts there are in order to avoid sorting these.
       .orderBy('customerId')
       .orderBy('createdAt')
       .orderBy('seq'),

@@ -1,4 +1,4 @@
-/** What meters read of usage windows whose events may be dropped. A window is known by contract, item and start. */
+/** What meters read in usage windows whose events may be dropped. A window is identified by contract, item and start. */
 
 import type { Transaction } from '../database.ts';
 
@@ -12,18 +12,18 @@ export interface FrozenReading {
   readonly count: number;
 }
 
-/** The readings of one window, phase by phase, as a `MeteredUsage` of calculation has them. */
+/** The readings of one window, phase by phase, as in a `MeteredUsage` of calculation. */
 export interface FrozenUsage {
   readonly itemId: string;
   readonly startEpochMs: number;
   readonly combination: 'SUM' | 'COUNT' | 'MAX' | 'MIN' | 'SQL';
   /** What its readings tell apart. */
   readonly dimensions: { readonly needsEventName: boolean; readonly propertyKeys: readonly string[] };
-  /** Ascending; the last ends with the window. */
+  /** Ascending; the last phase ends with the window. */
   readonly phases: readonly { readonly endEpochMs: number; readonly readings: readonly FrozenReading[] }[];
 }
 
-/** Of a contract, in the order of items and time. */
+/** The frozen usage of a contract, ordered by item and time. */
 export async function listFrozenUsage(
   tx: Transaction,
   orgId: string,
@@ -44,7 +44,7 @@ export async function listFrozenUsage(
   }));
 }
 
-/** Puts it in the place of what was kept of the window, if anything was. */
+/** Writes the usage of a window, in place of an earlier record of it. */
 export async function writeFrozenUsage(
   tx: Transaction,
   orgId: string,

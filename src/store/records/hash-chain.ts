@@ -1,8 +1,8 @@
 /**
- * What shows that a ledger entry or a finalized invoice is as it was written (reliability 5, invariants 12 and 15).
- * The entries of a contract form a chain: each is sealed together with the seal of the one before it, so that none of them
- * can be changed, left out or put elsewhere without breaking every seal behind it. Released databases depend on this file:
- * a column that is added later is sealed by a seal of its own, or the chains of old entries would no longer verify.
+ * Seals, which show that a ledger entry or a finalized invoice is as it was written (reliability 5, invariants 12 and 15).
+ * The entries of a contract form a chain: each is sealed together with the seal of the entry before it. Nobody can change, omit
+ * or move an entry without breaking every later seal. Released databases depend on this file: a column added later needs a
+ * seal of its own, or the chains of old entries would no longer verify.
  */
 
 import type { Insertable } from 'kysely';
@@ -14,17 +14,17 @@ type EntryColumn = Exclude<keyof LedgerEntriesTable, 'seq' | 'hash'>;
 type InvoiceColumn = keyof InvoicesTable;
 type LineColumn = keyof InvoiceLinesTable;
 
-/** A ledger entry as it is given to the database, or as it comes back. */
+/** A ledger entry as it is written to the database, or as it is read back. */
 export type EntryToSeal = Values<Pick<Insertable<LedgerEntriesTable>, EntryColumn>>;
-/** The members of an invoice that finalization freezes. */
+/** The fields of an invoice that finalization freezes. */
 export type InvoiceToSeal = Values<Pick<Insertable<InvoicesTable>, (typeof invoiceNames)[number]>>;
-/** All of a line, since nothing of it ever changes. */
+/** All fields of a line, because a line never changes. */
 export type LineToSeal = Values<Pick<Insertable<InvoiceLinesTable>, LineColumn>>;
 
 type Value = string | number | bigint | boolean | null | undefined;
 type Values<Row> = { readonly [Column in keyof Row]?: Value };
 
-/** What stands before the first entry of a contract. */
+/** Stands for the seal before the first entry of a contract. */
 export const noHash = '';
 
 const entryColumns = sealed<EntryColumn>([
@@ -55,7 +55,7 @@ const entryColumns = sealed<EntryColumn>([
   'createdAt',
 ]);
 
-/** Status, payment and sending go on changing. */
+/** Without status, payment and sending, which go on changing. */
 const invoiceNames = [
   'orgId',
   'id',
@@ -105,7 +105,7 @@ export function invoiceHash(invoice: InvoiceToSeal, lines: readonly LineToSeal[]
   return sha256Of(`{${membersOf(invoice, invoiceColumns)},"lines":[${sealedLines.join(',')}]}`);
 }
 
-/** One seal over many, in the order given: what a manifest keeps of all chains of an organization. */
+/** One seal over many heads, in the given order: a manifest keeps it for all chains of an organization. */
 export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: string]>): string {
   const hash = sha256();
   for (const [contractId, head] of heads) hash.update(`${contractId} ${head}\n`);
@@ -113,8 +113,8 @@ export function hashOfHeads(heads: Iterable<readonly [contractId: string, head: 
 }
 
 /**
- * The columns as members of a JSON object, each a text or null: the same for a value on its way into the database and back
- * from it. Put together by hand, since every entry is sealed and an object made for that costs more than the hash.
+ * The columns as members of a JSON object, each a text or null. A value gives the same text on its way into the database and
+ * back from it. Concatenated by hand: every entry is sealed, and building an object for that costs more than the hash.
  */
 function membersOf<Column extends string>(
   row: { readonly [C in Column]?: Value },
@@ -127,7 +127,7 @@ function membersOf<Column extends string>(
 
 interface SealedColumn<Column extends string> {
   readonly name: Column;
-  /** What stands before its value. */
+  /** The text before its value. */
   readonly beginning: string;
 }
 

@@ -8,7 +8,7 @@ import { prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
 import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
-/** Every member given must hold; times are those of creation. */
+/** All given fields must match; times are those of creation. */
 export interface InvoiceFilter {
   readonly customerId?: string | undefined;
   readonly status?: InvoiceStatus | undefined;
@@ -34,7 +34,7 @@ export async function listInvoices(
   return { rows: rows.map(toInvoice), total };
 }
 
-/** Of two ends SQLite looks for the one that stands first, and passes over all that is between them. */
+/** With two upper bounds, SQLite seeks the one written first and passes over all rows between them. */
 function withoutLaterEnd(chosen: Chosen, { beforeInstant }: PageStart): Chosen {
   return beforeInstant === undefined ? chosen : { ...chosen, createdBefore: undefined };
 }
@@ -65,7 +65,7 @@ function invoicesAmong(tx: Transaction, chosen: Chosen) {
   const { orgId, customerId, status, createdAfter, createdBefore } = chosen;
   let query = tx.selectFrom('invoices').where('orgId', '=', orgId);
   if (customerId !== undefined) query = query.where('customerId', '=', customerId);
-  // SQLite cannot tell which are fewer: those of a customer are, so that no index of statuses is to be offered then.
+  // SQLite cannot tell which are fewer. A customer's are, so it must not see that the index of statuses would serve.
   if (status !== undefined) query = query.where(customerId === undefined ? 'status' : concealedStatus(), '=', status);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);

@@ -1,4 +1,4 @@
-/** Invoices, and the lines of those that are finalized. */
+/** Invoices, and the lines of finalized ones. */
 
 import type { Selectable } from 'kysely';
 
@@ -16,7 +16,7 @@ export interface Invoice {
   readonly number: string;
   readonly customerId: string;
   readonly contractId: string;
-  /** Place in the contract, from 0. */
+  /** Position in the contract, from 0. */
   readonly periodIndex: number;
   readonly periodStart: Temporal.PlainDate;
   /** Exclusive. */
@@ -24,7 +24,7 @@ export interface Invoice {
   readonly status: InvoiceStatus;
   readonly invoiceDate: Temporal.PlainDate;
   readonly dueDate: Temporal.PlainDate;
-  /** 0 until the invoice is finalized: a draft's amounts are computed when they are read. */
+  /** 0 until the invoice is finalized: a draft's amounts are computed when it is read. */
   readonly totalCents: bigint;
   readonly memo: string | undefined;
   readonly latestPaymentDate: Temporal.PlainDate | undefined;
@@ -32,7 +32,7 @@ export interface Invoice {
   readonly finalizedAt: Temporal.Instant | undefined;
   /** Undefined while it waits to be sent. */
   readonly sentAt: Temporal.Instant | undefined;
-  /** Finalized, but kept back until it is sent by command: credits did not cover it (`alert_only`), or the plan says so. */
+  /** Finalized, but held until it is sent by command: credits did not cover it (`alert_only`), or the plan says so. */
   readonly isHeld: boolean;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
@@ -72,7 +72,7 @@ const invoiceOfId = prepared(
   { name: 'invoice', of: () => [{ orgId: '', id: '' }] },
 );
 
-/** Every invoice of a contract in the order of its periods, whatever its status. */
+/** Every invoice of a contract, ordered by period, whatever its status. */
 export async function listInvoicesOfContract(
   tx: Transaction,
   orgId: string,
@@ -81,7 +81,7 @@ export async function listInvoicesOfContract(
   return (await invoicesOfContract(tx, { orgId, contractId })).map(toInvoice);
 }
 
-/** As `listInvoicesOfContract`, of many contracts, by their ids. */
+/** As `listInvoicesOfContract`, for many contracts, by contract id. */
 export async function listInvoicesOf(
   tx: Transaction,
   orgId: string,
@@ -119,7 +119,7 @@ const invoicesOfContract = prepared(
   { name: 'invoices of a contract', of: () => [{ orgId: '', contractId: '' }] },
 );
 
-/** The draft of a contract's earliest period that has one. */
+/** The draft of the contract's earliest period that has a draft. */
 export async function findEarliestDraft(
   tx: Transaction,
   orgId: string,
@@ -140,7 +140,7 @@ const earliestDraft = prepared((tx, { orgId, contractId }: OfContract) =>
     .limit(oneRow()),
 );
 
-/** The index of the last period that a contract has an invoice for; -1 for none. */
+/** The index of the last period for which a contract has an invoice; -1 if it has none. */
 export async function lastPeriodIndexOf(tx: Transaction, orgId: string, contractId: string): Promise<number> {
   const [found] = await lastPeriodIndex(tx, { orgId, contractId });
   return Number(found?.last ?? -1);
@@ -154,7 +154,7 @@ const lastPeriodIndex = prepared((tx, { orgId, contractId }: OfContract) =>
     .where('contractId', '=', contractId),
 );
 
-/** Those of these numbers that an invoice of the organization has. */
+/** The numbers among these that invoices of the organization have. */
 export async function findTakenNumbers(
   tx: Transaction,
   orgId: string,
@@ -170,9 +170,9 @@ export async function findTakenNumbers(
   return rows.map((row) => row.number);
 }
 
-/** A number or a period of the contract that an invoice has already is a ConstraintViolation. */
+/** If an invoice has the number already, or the same period of the contract, this is a ConstraintViolation. */
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
-  // One by one: a long backdated contract has more values than one statement may carry.
+  // One by one: a long backdated contract has more values than one statement can carry.
   for (const invoice of invoices) await invoiceInsertion(tx, invoiceRow(orgId, invoice));
 }
 
@@ -196,7 +196,7 @@ function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
   };
 }
 
-/** What may change of an invoice beside finalization; a member that is absent stays as it is. */
+/** The fields of an invoice that may change apart from finalization; an absent one stays as it is. */
 export interface InvoiceChanges {
   readonly status?: InvoiceStatus;
   readonly invoiceDate?: Temporal.PlainDate;
@@ -207,7 +207,7 @@ export interface InvoiceChanges {
   readonly updatedAt: Temporal.Instant;
 }
 
-/** After finalization the database refuses changes of dates. */
+/** After finalization the database refuses to change dates. */
 export async function updateInvoice(
   tx: Transaction,
   orgId: string,
@@ -229,12 +229,12 @@ export async function updateInvoice(
     .execute();
 }
 
-/** An invoice as it stands once it is finalized. */
+/** A finalized invoice. */
 export type FrozenInvoice = Invoice & { readonly finalizedAt: Temporal.Instant };
 
 /**
- * Finalizes a draft: writes its lines in the order given and what it comes to, sealed together. Number, amount, dates and
- * lines can never be changed afterwards: the database refuses it.
+ * Finalizes a draft: writes its lines in the given order and its total, sealed together. From then on the database refuses to
+ * change number, amount, dates and lines.
  */
 export async function freezeInvoice(
   tx: Transaction,
@@ -263,8 +263,8 @@ const freezing = prepared((tx, { orgId, id, ...frozen }: FrozenColumns) =>
 );
 
 /**
- * Marks as sent what waited for a customer's resumption: finalized, standing, and not kept back for another reason. Gives the
- * ids, in the order in which the invoices were made.
+ * Marks invoices as sent that waited for their customer's resumption: finalized, standing, and not held for another reason.
+ * Gives their ids, in the order in which the invoices were made.
  */
 export async function sendWaitingInvoices(
   tx: Transaction,
@@ -284,7 +284,7 @@ export async function sendWaitingInvoices(
   return sent.toSorted((one, other) => Number(one.seq - other.seq)).map(({ id }) => id);
 }
 
-/** The lines of one invoice, in order; none while it is a draft. */
+/** The lines of one invoice, in order; a draft has none. */
 export async function listInvoiceLines(
   tx: Transaction,
   orgId: string,
@@ -319,7 +319,7 @@ function lineRow(orgId: string, invoiceId: string, line: FrozenLine & { readonly
   };
 }
 
-/** From a row; a column that is NULL is undefined. */
+/** Converts a row; NULL becomes undefined. */
 export function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   const { id, number, customerId, contractId, status, totalCents } = row;
   return {
@@ -345,7 +345,7 @@ export function toInvoice(row: Selectable<Database['invoices']>): Invoice {
   };
 }
 
-/** From a row; a column that is NULL is undefined. */
+/** Converts a row; NULL becomes undefined. */
 export function toInvoiceLine(row: Selectable<Database['invoiceLines']>): FrozenLine {
   const { id, lineKey, kind, name, description, quantity, unitPrice, unitPriceCents, totalAmount, totalCents } = row;
   return {

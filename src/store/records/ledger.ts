@@ -15,14 +15,14 @@ import { instantText, oneRow, optionalInstant, optionalInstantText } from './row
 
 /** An entry as it is stored (interface 2.8). */
 export interface StoredLedgerEntry extends LedgerEntry {
-  /** What was asked, as JSON: compared when the same `externalId` comes again. */
+  /** The request as JSON: compared when the same `externalId` comes again. */
   readonly fingerprint?: string | undefined;
 }
 
 /** An entry that has no place in the ledger yet. */
 export type NewLedgerEntry = Omit<StoredLedgerEntry, 'seq'>;
 
-/** Every member given must hold; times are those of creation. */
+/** All given fields must match; times are those of creation. */
 export interface LedgerFilter {
   readonly type?: LedgerEntryType | undefined;
   /** Inclusive. */
@@ -31,7 +31,7 @@ export interface LedgerFilter {
   readonly createdBefore?: string | undefined;
 }
 
-/** Without a limit, all that match (semantics 2). */
+/** Without a limit, all matching entries (semantics 2). */
 export interface LedgerPageQuery extends LedgerFilter {
   readonly contractId: string;
   readonly limit?: number | undefined;
@@ -51,7 +51,7 @@ export async function listLedger(
 export interface StoredLedger {
   /** Oldest first. */
   readonly entries: readonly StoredLedgerEntry[];
-  /** Undefined without entries. */
+  /** Undefined if there are no entries. */
   readonly head: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function readStoredLedger(tx: Transaction, orgId: string, contractI
   return toStoredLedger(await entriesOfContract(tx, { orgId, contractId }));
 }
 
-/** The ledgers of contracts that have one, by contract; undefined where they have more than `most` entries together. */
+/** The ledgers of these contracts, by contract, without empty ones; undefined if they have more than `most` entries together. */
 export async function listLedgersOf(
   tx: Transaction,
   orgId: string,
@@ -161,7 +161,7 @@ const pageOfLedger = prepared(
   (tx, { limit, offset, ...chosen }: Chosen & Page) =>
     entriesAmong(tx, chosen)
       .selectAll()
-      // The order of time as well, which the index of a contract has: by time they would all be sorted for each page.
+      // `seq` is also the order of time, and the index of a contract has it. By time, each page would sort all entries.
       .orderBy('seq', 'desc')
       .limit(limit)
       .offset(offset),
@@ -189,7 +189,7 @@ export async function listLedgerOfInvoice(
   return rows.map(toLedgerEntry);
 }
 
-/** Every grant of a customer on any contract, and every reversal of one, oldest first (semantics 11, Credits). */
+/** Every grant and every reversal on any contract of a customer, oldest first (semantics 11, Credits). */
 export async function listGrantsOfCustomer(
   tx: Transaction,
   orgId: string,
@@ -212,7 +212,7 @@ export async function listGrantsOfCustomer(
   return rows.map(toLedgerEntry);
 }
 
-/** The grant of a contract that a caller's idempotency key made. */
+/** The grant of a contract that was made with a caller's idempotency key. */
 export async function findGrantByExternalId(
   tx: Transaction,
   orgId: string,
@@ -233,7 +233,7 @@ const entryOfExternalId = prepared(
   { name: 'entry of an external id', of: () => [{ orgId: '', contractId: '', externalId: '' }] },
 );
 
-/** Writes an entry behind the one sealed as `head`, the newest of its contract; gives its place and its own seal. */
+/** Writes an entry after the contract's newest one, whose seal is `head`; gives the place and seal of the new entry. */
 export async function insertLedgerEntry(
   tx: Transaction,
   orgId: string,
@@ -255,7 +255,7 @@ const insertion = preparedInsertion((tx, row: WholeRow) => tx.insertInto('ledger
   },
 });
 
-/** Member by member, since a copy of so many is slow; without its seal yet. */
+/** Written out field by field, because copying so many is slow. The seal is still missing. */
 function rowOf(orgId: string, entry: NewLedgerEntry): WholeRow & { hash: string } {
   return {
     orgId,
@@ -287,7 +287,7 @@ function rowOf(orgId: string, entry: NewLedgerEntry): WholeRow & { hash: string 
   };
 }
 
-/** The seal of the newest entry of a contract; undefined where there is none. */
+/** The seal of a contract's newest entry; undefined if there is none. */
 export async function findLedgerHead(tx: Transaction, orgId: string, contractId: string): Promise<string | undefined> {
   const [newest] = await newestHash(tx, { orgId, contractId });
   return newest?.hash;
@@ -303,7 +303,7 @@ const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>
     .limit(oneRow()),
 );
 
-/** From a row, without its seal; a column that is NULL is undefined. */
+/** Converts a row, without its seal; NULL becomes undefined. */
 export function toLedgerEntry(row: Selectable<Database['ledgerEntries']>): StoredLedgerEntry {
   const { id, contractId, type, amountCents, creditMicros, creditRateCents, purchaseRateCents, currency } = row;
   return {

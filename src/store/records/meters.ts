@@ -39,7 +39,7 @@ export interface StoredRateCard {
   readonly updatedAt: string;
 }
 
-/** Also an archived meter; undefined for an id that the organization does not have. */
+/** Finds archived meters too; undefined for an id that the organization does not have. */
 export async function findMeter(tx: Transaction, orgId: string, id: string): Promise<Meter | undefined> {
   const [meter] = await findMeters(tx, orgId, [id]);
   return meter;
@@ -56,7 +56,7 @@ const metersOfIds = prepared(
   { name: 'meters', of: () => ofFew('ids') },
 );
 
-/** The unarchived meter of a code. */
+/** The unarchived meter with a code. */
 export async function findMeterByCode(tx: Transaction, orgId: string, code: string): Promise<Meter | undefined> {
   const row = await tx
     .selectFrom('meters')
@@ -113,7 +113,7 @@ const activeMeters = prepared(
   { name: 'active meters', of: () => [{ orgId: '' }] },
 );
 
-/** A code that an unarchived meter of the organization has is a ConstraintViolation. */
+/** If an unarchived meter of the organization has the code, this is a ConstraintViolation. */
 export async function insertMeter(tx: Transaction, orgId: string, meter: Meter): Promise<void> {
   await tx
     .insertInto('meters')
@@ -127,7 +127,7 @@ export async function insertMeter(tx: Transaction, orgId: string, meter: Meter):
     .execute();
 }
 
-/** Takes a meter out of use: inactive, its code free. */
+/** Takes a meter out of use: it becomes inactive, and its code is free again. */
 export async function archiveMeter(
   tx: Transaction,
   orgId: string,
@@ -141,7 +141,7 @@ export async function archiveMeter(
     .execute();
 }
 
-/** Undefined for a meter without one. */
+/** The rate card of a meter; undefined if it has none. */
 export async function findRateCard(
   tx: Transaction,
   orgId: string,
@@ -161,7 +161,7 @@ const rateCardOf = prepared(
   { name: 'rate card', of: () => [{ orgId: '', meterId: '' }] },
 );
 
-/** Puts a rate card in the place of the one there was, if there was one. */
+/** Writes a rate card, in place of the meter's earlier one. */
 export async function saveRateCard(tx: Transaction, orgId: string, rateCard: StoredRateCard): Promise<void> {
   const { meterId, ...rest } = rateCard;
   const changes = { ...rest, rates: JSON.stringify(rest.rates) };

@@ -12,10 +12,10 @@ export interface Organization {
   readonly salesTaxEnabled: boolean;
   readonly paymentProcessor: string | null;
   readonly environment: 'sandbox' | 'production';
-  /** The latest `createdAt` that was given out in it. */
+  /** The latest `createdAt` given out in the organization. */
   readonly lastCreatedAt: string;
   readonly createdAt: string;
-  /** Its events from before this instant are dropped, in milliseconds since 1970; 0 where none are. */
+  /** Its events from before this instant are dropped, in milliseconds since 1970; 0 if none are. */
   readonly eventsDroppedBeforeEpochMs: number;
 }
 
@@ -31,7 +31,7 @@ const columns = [
   'eventsDroppedBeforeEpochMs',
 ] as const;
 
-/** The organization of an id or of a name, ids first. */
+/** The organization with an id or, failing that, with a name. */
 export async function findOrganization(tx: Transaction, idOrName: string): Promise<Organization | undefined> {
   const rows = await organizationsNamed(tx, { idOrName });
   const row = rows.find((each) => each.id === idOrName) ?? rows[0];
@@ -48,14 +48,14 @@ const organizationsNamed = prepared(
   { name: 'organizations named', isOfEveryCall: true, of: () => [{ idOrName: '' }] },
 );
 
-/** What every call begins by asking. */
+/** What every call reads first. */
 export interface OrganizationAndClock {
   readonly organization: Organization;
-  /** Where a simulated clock stands; undefined where time is real. */
+  /** Where a simulated clock stands; undefined if time is real. */
   readonly simulated: string | undefined;
 }
 
-/** The organization of an id, with its clock. */
+/** The organization with an id, and its clock. */
 export const findOrganizationAndClock = onceUnchanged(async (tx, id): Promise<OrganizationAndClock | undefined> => {
   const [row] = await organizationAndClock(tx, { id });
   return row === undefined ? undefined : { organization: toOrganization(row), simulated: row.simulated ?? undefined };
@@ -81,7 +81,7 @@ const allOrganizations = prepared((tx) => tx.selectFrom('organizations').select(
   of: () => [{}],
 });
 
-/** Its first legal invoice number will be 1 (semantics 7). */
+/** The first legal invoice number will be 1 (semantics 7). */
 export async function insertOrganization(tx: Transaction, organization: Organization): Promise<void> {
   await tx
     .insertInto('organizations')
@@ -89,7 +89,7 @@ export async function insertOrganization(tx: Transaction, organization: Organiza
     .execute();
 }
 
-/** Changes the members given; the prefix of its keys never changes. */
+/** Changes the given fields; the prefix of its keys never changes. */
 export async function updateOrganization(
   tx: Transaction,
   id: string,
@@ -103,7 +103,7 @@ export async function updateOrganization(
   await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
 }
 
-/** Keeps the latest `createdAt` that was given out. */
+/** Keeps the latest `createdAt` given out. */
 export async function keepLastCreatedAt(tx: Transaction, id: string, lastCreatedAt: string): Promise<void> {
   await lastCreated(tx, { id, lastCreatedAt });
 }
@@ -114,7 +114,7 @@ const lastCreated = prepared(
   { name: 'last created', isOfEveryCall: true, of: () => [{ id: '', lastCreatedAt: '' }] },
 );
 
-/** The next legal invoice number, which is thereby given out (semantics 7: gapless, inside the transaction). */
+/** Takes the next legal invoice number (semantics 7: gapless, inside the transaction). */
 export async function takeInvoiceNumber(tx: Transaction, orgId: string): Promise<bigint> {
   const [row] = await numbering(tx, { orgId });
   assert(row !== undefined, `organization ${orgId} is there`);

@@ -1,23 +1,23 @@
-/** Long lists in conditions. */
+/** Long lists in query conditions. */
 
-/** A list as long as the next power of two, its last element repeated: so lists of all lengths share few statements. */
+/** Extends a list to the next power of two by repeating its last element, so that lists of all lengths share few statements. */
 export function padded(values: readonly string[]): string[] {
   const length = 2 ** Math.ceil(Math.log2(values.length));
   return Array.from({ length }, (_value, index) => values[Math.min(index, values.length - 1)] ?? '');
 }
 
-/** Values of a query of a list by that name, for the forms of it that few are asked in (`Known`). */
+/** Sample values for a query over a list of that name, for short lists (`Known`). */
 export function ofFew<Name extends string>(name: Name) {
   return [1, 2, 4, 8, 16].map((count) => ({ orgId: '', [name]: Array<string>(count).fill('') }) as OfList<Name>);
 }
 
-/** What an organization has of those in a list by that name. */
+/** The values of a query over an organization and a list of that name. */
 export type OfList<Name extends string> = { readonly orgId: string } & Readonly<Record<Name, readonly string[]>>;
 
-/** Every engine takes as many values in one statement, and others beside them. */
+/** Every engine takes that many values in one statement, with a few others. */
 const mostInStatement = 8_192;
 
-/** What `ask` gives for a list of any length, asked of parts of it that a statement can carry, in their order. */
+/** The rows that `ask` gives for a list of any length, asked part by part, in order; a statement can carry each part. */
 export async function askedInParts<Row>(
   values: readonly string[],
   ask: (part: string[]) => Promise<readonly Row[]>,

@@ -1,40 +1,40 @@
-/** Pages of lists, which are newest first; rows of one instant are in the order in which they came. */
+/** Pages of lists. Lists are newest first; among rows of one instant the highest `seq` comes first. */
 
 import type { SelectQueryBuilder } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
 import { findPageEnd, keepPageEnd, type PageEnd } from '../page-ends.ts';
 
-/** At most `limit` rows behind the first `offset`. */
+/** At most `limit` rows after the first `offset`. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** What is on one page. */
+/** The rows of one page. */
 export interface Rows<T> {
   readonly rows: readonly T[];
-  /** How many there are on all pages. */
+  /** How many rows there are on all pages. */
   readonly total: number;
 }
 
-/** A page of a part of a list; of the whole list where nothing more is given. */
+/** A page of a part of a list, or of the whole list if no other field is given. */
 export interface PageStart extends Page {
-  /** Made at this instant. */
+  /** Only rows made at this instant. */
   readonly atInstant?: string | undefined;
-  /** Behind the row with this `seq`, among those of one instant. */
+  /** Only rows after the one with this `seq`, among those of one instant. */
   readonly afterSeq?: bigint | undefined;
-  /** Made before this instant. */
+  /** Only rows made before this instant. */
   readonly beforeInstant?: string | undefined;
 }
 
-/** The query for a page of the rows of `table` that `query` chooses. */
+/** The query for a page of the rows of `table` that `query` selects. */
 export function pageOf<Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
   table: Table,
   { limit, offset, atInstant, afterSeq, beforeInstant }: PageStart,
 ): SelectQueryBuilder<Database, Table, Row> {
-  // Every list has these two columns, which the types do not say of tables in general.
+  // Every list has these two columns, but the types do not say so of tables in general.
   let list = query as unknown as SelectQueryBuilder<Database, 'invoices', Row>;
   const createdAt = `${table}.createdAt` as 'invoices.createdAt';
   const seq = `${table}.seq` as 'invoices.seq';
@@ -45,12 +45,12 @@ export function pageOf<Table extends keyof Database, Row>(
   return page as unknown as SelectQueryBuilder<Database, Table, Row>;
 }
 
-/** The query for how many rows another one chooses, which selects nothing yet. */
+/** The query for the number of rows that `query` covers; `query` selects no columns yet. */
 export function countOf<Table extends keyof Database>(query: SelectQueryBuilder<Database, Table, object>) {
   return query.select((row) => row.fn.countAll<bigint>().as('total'));
 }
 
-/** For queries that are declared ahead. */
+/** For queries that are compiled ahead. */
 export const firstPage: PageStart = {
   limit: 1,
   offset: 0,
@@ -60,7 +60,7 @@ export const firstPage: PageStart = {
 };
 
 interface LongList<Row> {
-  /** Says all that chooses its rows. */
+  /** Identifies the list: everything that selects its rows. */
   readonly name: string;
   readonly page: Page;
   readonly read: (start: PageStart) => Promise<readonly Row[]>;
@@ -68,8 +68,8 @@ interface LongList<Row> {
 }
 
 /**
- * A page of a list that may have very many rows: from where the page before it ended, as far as that is known. Rows of a list
- * in the order of `seq` alone need not say when they were made.
+ * A page of a list that may have very many rows. Reads on from the end of the page before it, if that is known. The rows of a
+ * list that is ordered by `seq` alone need no `createdAt`.
  */
 export async function readPage<Row extends { readonly createdAt?: string; readonly seq: bigint }>(
   tx: Transaction,
@@ -88,8 +88,8 @@ export async function readPage<Row extends { readonly createdAt?: string; readon
 }
 
 /**
- * First those of the same instant, then those of before. In one question SQLite looks for the instant alone and passes over
- * all that it had before the row: everything, where a clock stands still.
+ * First the rows of the same instant, then the earlier ones. With a single query SQLite seeks the instant alone and passes
+ * over all its rows before this one: over everything, if a clock stands still.
  */
 async function rowsBehind<Row>(
   { createdAt, seq }: PageEnd,

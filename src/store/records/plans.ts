@@ -1,4 +1,4 @@
-/** Plans with their items and the prices of these. */
+/** Plans with their items and the prices of those items. */
 
 import type { Selectable } from 'kysely';
 
@@ -13,7 +13,7 @@ import { countOf, type Page, pageOf, type Rows } from './page.ts';
 export interface PlanItem {
   readonly id: string;
   readonly pricing: Pricing;
-  /** Decimal text; not used by a price of usage. */
+  /** Decimal text; not used by a usage price. */
   readonly defaultQuantity: string;
 }
 
@@ -37,7 +37,7 @@ export interface Plan {
   readonly updatedAt: string;
 }
 
-/** Also an archived plan; undefined for an id that the organization does not have. */
+/** Finds archived plans too; undefined for an id that the organization does not have. */
 export async function findPlan(tx: Transaction, orgId: string, id: string): Promise<Plan | undefined> {
   const [plan] = await withItems(tx, orgId, await planOfId(tx, { orgId, id }));
   return plan;
@@ -94,7 +94,7 @@ export async function archivePlan(
   await tx.updateTable('plans').set(archived).where('orgId', '=', orgId).where('id', '=', id).execute();
 }
 
-/** The name of an unarchived plan that has this price: the oldest one. */
+/** The name of the oldest unarchived plan that has this price. */
 export async function findPlanNameOfPricing(
   tx: Transaction,
   orgId: string,
@@ -114,7 +114,7 @@ export async function findPlanNameOfPricing(
   return row?.name;
 }
 
-/** With its items in the order given; a price that the organization lacks is a ConstraintViolation. */
+/** Inserts the plan and its items in their order; a price that the organization lacks is a ConstraintViolation. */
 export async function insertPlan(tx: Transaction, orgId: string, plan: Plan): Promise<void> {
   const { items, ...plain } = plan;
   await tx

@@ -1,26 +1,26 @@
-/** Instants and calendar dates as they stand in rows (see database.ts), and values that queries write out. */
+/** Instants and calendar dates as rows hold them (see database.ts), and values that queries spell out. */
 
 import { sql } from 'kysely';
 
 import { keepLatest } from '../../once.ts';
 
 /**
- * Written out, since SQLite prepares a statement anew each time that a value is bound on which its plan may hang: a limit,
- * and what a partial index asks for.
+ * A literal, because SQLite prepares a statement again whenever a value is bound on which its plan may depend: a limit, or the
+ * condition of a partial index.
  */
 export const oneRow = () => sql.lit(1);
-/** Written out like `oneRow`: the index of drafts is found by it. */
+/** A literal like `oneRow`: the index of drafts depends on it. */
 export const drafted = () => sql.lit('Drafted' as const);
 
-/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`: the text that Temporal gives, in a third of the time. */
+/** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`: the same text as Temporal's, in a third of the time. */
 export function instantText({ epochMilliseconds }: Temporal.Instant): string {
   return latestTexts(epochMilliseconds, () => new Date(epochMilliseconds).toISOString());
 }
 
-/** Rows of a call repeat few instants: when it is made, and where a billing period begins and ends. */
+/** The rows of a call repeat few instants: that of the call, and the start and end of its billing periods. */
 const latestTexts = keepLatest<string>(256);
 
-/** As `instantText`; NULL for none. */
+/** As `instantText`; undefined becomes NULL. */
 export function optionalInstantText(instant: Temporal.Instant | undefined): string | null {
   return instant === undefined ? null : instantText(instant);
 }

@@ -1,4 +1,4 @@
-/** A contract's ledger and invoices, each row with whether its seal holds: what doctor and verification read. */
+/** A contract's ledger and invoices, with whether the seal of each row holds; doctor and verification read them. */
 
 import type { Transaction } from '../database.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from './hash-chain.ts';
@@ -11,7 +11,7 @@ import type { StoredLedgerEntry } from './ledger.ts';
 export interface SealedLedger {
   /** Oldest first. */
   readonly entries: readonly StoredLedgerEntry[];
-  /** Entries that do not fit the one before them. */
+  /** Entries whose seal does not follow from the entry before them. */
   readonly brokenIds: readonly string[];
   /** The seal of the newest entry; empty without entries. */
   readonly head: string;
@@ -20,13 +20,13 @@ export interface SealedLedger {
 /** An invoice, and whether it is as finalization wrote it. */
 export interface SealedInvoice {
   readonly invoice: Invoice;
-  /** None while it is a draft. */
+  /** Empty for a draft. */
   readonly lines: readonly FrozenLine[];
-  /** True as well for an invoice that is not finalized and has no seal. */
+  /** Also true for an invoice that is not finalized and has no seal. */
   readonly isIntact: boolean;
 }
 
-/** The whole ledger of a contract. Each entry is held against the stored seal before it, so that one break is one finding. */
+/** The whole ledger of a contract. Each entry is checked against the stored seal before it, so that one break is one finding. */
 export async function readSealedLedger(tx: Transaction, orgId: string, contractId: string): Promise<SealedLedger> {
   const rows = await tx
     .selectFrom('ledgerEntries')
@@ -43,7 +43,7 @@ export async function readSealedLedger(tx: Transaction, orgId: string, contractI
   };
 }
 
-/** Every invoice of a contract with its lines, in the order of periods. */
+/** Every invoice of a contract with its lines, ordered by period. */
 export async function readSealedInvoices(
   tx: Transaction,
   orgId: string,
@@ -73,7 +73,7 @@ export async function readSealedInvoices(
   });
 }
 
-/** One seal over the heads of all ledgers of an organization, by contract id; the same as long as no entry is written. */
+/** One seal over the heads of all ledgers of an organization, by contract id; unchanged as long as no entry is written. */
 export async function readLedgerHead(tx: Transaction, orgId: string): Promise<string> {
   const newest = tx
     .selectFrom('ledgerEntries')

@@ -1,16 +1,16 @@
 /**
- * Events of an organization that are recorded here and still to be moved to the database in which events live. They are kept
- * in the transaction that records them, batch by batch: so they count from its commit on, or never.
+ * Events that are recorded here and have yet to move to the database in which their organization's events live. The
+ * transaction that records them stages them, batch by batch, so they count from its commit on or not at all.
  */
 
 import type { Transaction } from '../database.ts';
 import type { StoredEvent } from '../event-store.ts';
 
-/** One version of an event, and where it stands among all events of its organization. */
+/** One version of an event, and its place among all events of its organization. */
 export interface PlacedEvent extends StoredEvent {
-  /** Rises with every event that is new; a replaced event keeps its own. */
+  /** Rises with every new event; a replaced event keeps its place. */
   readonly place: number;
-  /** Where the version that it supersedes is found; undefined for the first one. */
+  /** Where the superseded version is found; undefined for the first version. */
   readonly previous: { readonly customerId: string; readonly timestampEpochMs: number } | undefined;
 }
 
@@ -18,28 +18,28 @@ export interface PlacedEvent extends StoredEvent {
 export interface EventHead {
   readonly lastPlace: number;
   readonly lastBatch: number;
-  /** Batches up to here are moved; those behind it are staged. */
+  /** Batches up to and including this one are moved; later ones are staged. */
   readonly movedBatch: number;
-  /** Events from before this are dropped, whether or not their rows are gone yet; 0 where none are. */
+  /** Events from before this are dropped, even if their rows are still there; 0 if none are. */
   readonly droppedBeforeEpochMs: number;
 }
 
-/** What one `append` recorded. */
+/** The events that one `append` recorded. */
 export interface StagedBatch {
   readonly batch: number;
   readonly events: readonly PlacedEvent[];
   /**
-   * False of what the transaction itself has staged, for writes that share its commit: it may be taken back yet, and other
-   * events then get the number.
+   * False for a batch that the transaction itself has staged, for writes that share its commit. The batch may still be undone,
+   * and its number then goes to other events.
    */
   readonly isCommitted: boolean;
 }
 
-/** What each transaction has staged itself, by organization and number; of one that was taken back, the number goes to the next. */
+/** What each transaction has staged itself, by organization and batch number. The number of an undone batch is reused. */
 const ownBatches = new WeakMap<Transaction, Map<string, OwnBatches>>();
 type OwnBatches = Map<number, readonly PlacedEvent[]>;
 
-/** Of an organization without events all is 0. */
+/** All numbers are 0 for an organization without events. */
 export async function readEventHead(tx: Transaction, orgId: string): Promise<EventHead> {
   const row = await tx
     .selectFrom('eventHeads')
@@ -56,7 +56,7 @@ export async function readEventHead(tx: Transaction, orgId: string): Promise<Eve
   };
 }
 
-/** From when on events are kept is not written here: the organization says it. */
+/** Does not write `droppedBeforeEpochMs`: the organization's row holds it. */
 export async function writeEventHead(
   tx: Transaction,
   orgId: string,
@@ -70,7 +70,7 @@ export async function writeEventHead(
     .execute();
 }
 
-/** Oldest first. */
+/** The staged batches of an organization, oldest first. */
 export async function listStagedBatches(tx: Transaction, orgId: string): Promise<readonly StagedBatch[]> {
   const own = ownBatches.get(tx)?.get(orgId);
   const [firstOwn] = own?.keys() ?? [];
@@ -84,7 +84,7 @@ export async function listStagedBatches(tx: Transaction, orgId: string): Promise
     isCommitted: true,
   }));
   if (own === undefined || firstOwn === undefined) return batches;
-  // The many that share a commit would each read anew what all before them have written.
+  // Writes that share a commit would otherwise each reread what all writes before them have staged.
   for (const { batch } of await stagedOf(tx, orgId).select('batch').where('batch', '>=', BigInt(firstOwn)).execute()) {
     batches.push({ batch: Number(batch), events: own.get(Number(batch)) ?? [], isCommitted: false });
   }
@@ -100,7 +100,7 @@ function stagedOf(tx: Transaction, orgId: string) {
   return tx.selectFrom('stagedEvents').where('orgId', '=', orgId).orderBy('batch');
 }
 
-/** The number is the caller's to give: the one behind `lastBatch`. */
+/** The caller numbers the batch: one more than `lastBatch`. */
 export async function insertStagedBatch(
   tx: Transaction,
   orgId: string,
@@ -119,7 +119,7 @@ export async function removeStagedBatches(tx: Transaction, orgId: string, upTo: 
   await tx.deleteFrom('stagedEvents').where('orgId', '=', orgId).where('batch', '<=', BigInt(upTo)).execute();
 }
 
-/** Organizations of which something is staged. */
+/** Organizations that have staged events. */
 export async function listStagedOrganizations(tx: Transaction): Promise<readonly string[]> {
   const rows = await tx.selectFrom('stagedEvents').select('orgId').distinct().orderBy('orgId').execute();
   return rows.map(({ orgId }) => orgId);

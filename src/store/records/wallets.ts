@@ -1,4 +1,4 @@
-/** What of a contract its ledger is written by, in one reading: calls for credits are many, and most need no more. */
+/** What writing a contract's ledger needs, in one reading: calls for credits are frequent, and most need no more. */
 
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
@@ -6,16 +6,16 @@ import { toCreditSettings } from './contracts.ts';
 import type { Contract } from './contracts.ts';
 import { oneRow, optionalInstant } from './row-values.ts';
 
-/** Of whom a ledger tells. */
+/** Whose ledger it is. */
 export type WalletHolder = Pick<Contract, 'id' | 'customerId' | 'creditSettings'>;
 
 /** What is known of a contract's credits before its entries are read. */
 export interface Wallet extends WalletHolder {
-  /** Whether the contract has an end, its own or that of a cancellation. */
+  /** Whether the contract has an end, its own or one that a cancellation set. */
   readonly hasEnd: boolean;
-  /** The seal of the newest entry; undefined where there is none. */
+  /** The seal of the newest entry; undefined if there is none. */
   readonly head: string | undefined;
-  /** When the first of its grants expires whose expiry is not settled. */
+  /** The earliest expiry of a grant that is not settled yet. */
   readonly nextExpiry: Temporal.Instant | undefined;
 }
 

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts';
 import type { Database, Transaction } from '../database.ts';
 import { instantText, oneRow } from './row-values.ts';
 
-/** A delivery that is held by the caller. */
+/** A delivery that the caller holds. */
 export interface HeldDelivery {
   readonly orgId: string;
   readonly id: string;
@@ -22,8 +22,8 @@ export interface HeldDelivery {
 }
 
 /**
- * What a sender may begin beside what it has begun: so many to one endpoint, and for an organization no more in all than are
- * `free`. So whoever has many endpoints that do not answer, and however many do, some are always left to others.
+ * What a sender may still begin beside what it has begun: `perEndpoint` deliveries to one endpoint, and for one organization in
+ * all no more than are `free`. So however many of an organization's endpoints fail to answer, some room is left for others.
  */
 export interface SendingRoom {
   readonly free: number;
@@ -32,14 +32,14 @@ export interface SendingRoom {
   readonly ofOrganizations: ReadonlyMap<string, number>;
 }
 
-/** Whether a delivery of any organization is due, held by nobody, and has room. */
+/** Whether any organization has a delivery that is due, held by nobody, and has room. */
 export async function hasDueDelivery(tx: Transaction, now: string, room: SendingRoom): Promise<boolean> {
   return (await dueWithRoom(tx, now, room).limit(oneRow()).executeTakeFirst()) !== undefined;
 }
 
 /**
- * How many deliveries are due and held by nobody, and since when the one that waits longest has been: of an organization where
- * one is named, else of all.
+ * How many deliveries are due and held by nobody, and since when the longest-waiting one has been due: of one organization if
+ * `orgId` is given, otherwise of all.
  */
 export async function countDueDeliveries(
   tx: Transaction,
@@ -63,14 +63,14 @@ export async function countDueDeliveries(
   return { count: Number(count), oldestDueAt };
 }
 
-/** Who holds what, from when to when. */
+/** From when to when deliveries are held, and with which room. */
 export interface LeaseRequest {
   readonly now: string;
   readonly leaseUntil: string;
   readonly room: SendingRoom;
 }
 
-/** Holds due deliveries that have room until `leaseUntil`: what is slow to answer keeps nothing else waiting. */
+/** Holds due deliveries that have room, until `leaseUntil`: an endpoint that is slow to answer keeps no other waiting. */
 export async function holdDueDeliveries(tx: Transaction, request: LeaseRequest): Promise<readonly HeldDelivery[]> {
   const held = await holdSome(tx, request);
   if (held.length === 0) return [];
@@ -127,12 +127,12 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
     if (seqs.length === 0) return held;
     await tx.updateTable('webhookDeliveries').set({ leaseUntil }).where('seq', 'in', seqs).execute();
     held.push(...seqs);
-    // Others may be behind the first of an endpoint, and behind what did not fit.
+    // More deliveries may be due behind the first of an endpoint, and behind those without room.
     if (free === 0) return held;
   }
 }
 
-/** How an attempt ended; `pending` where another is to come. */
+/** How an attempt ended; `pending` if another will follow. */
 export interface AttemptRecord {
   readonly status: 'pending' | 'delivered' | 'failed';
   readonly nextAttemptAt: string | null;
@@ -143,8 +143,8 @@ export interface AttemptRecord {
 }
 
 /**
- * Keeps how an attempt ended and lets the delivery go. Says whether it did: an attempt that failed changes nothing
- * where another sender, or somebody by hand, has moved the delivery on meanwhile.
+ * Records how an attempt ended and releases the delivery. Gives whether it did: a failed attempt changes nothing if another
+ * sender, or somebody by hand, has moved the delivery on meanwhile.
  */
 export async function recordAttempt(
   tx: Transaction,
@@ -164,13 +164,13 @@ export async function recordAttempt(
   return numUpdatedRows > 0n;
 }
 
-/** A delivery that a sender has in hand. */
+/** A delivery that a sender holds. */
 export interface HeldReference {
   readonly orgId: string;
   readonly id: string;
 }
 
-/** Whether events for an endpoint go to this address now. */
+/** Whether the endpoint still has this URL. */
 export async function hasUrl(
   tx: Transaction,
   { orgId, id }: { readonly orgId: string; readonly id: string },
@@ -201,8 +201,8 @@ export async function disableEndpointOf(
 }
 
 /**
- * The first due delivery of each endpoint that has room: what was never attempted, then what has waited longest; a disabled
- * endpoint gets nothing. What waits behind the first is not read: of an endpoint that does not answer that may be a hundred
+ * The first due delivery of each endpoint that has room: first those never attempted, then those waiting longest. A disabled
+ * endpoint gets nothing. The deliveries behind the first are not read: an endpoint that does not answer may have a hundred
  * thousand.
  */
 function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoints, ofOrganizations }: SendingRoom) {
@@ -236,12 +236,12 @@ function fullOf(taken: ReadonlyMap<string, number>, most: number): string[] {
   return [...taken].flatMap(([id, count]) => (count < most ? [] : [id]));
 }
 
-/** Written out rather than bound, so that the index of what is pending serves. */
+/** A literal rather than a bound value, so that the index of pending deliveries serves. */
 const isPending = () => sql.lit('pending' as const);
 
 /**
- * Due and held by nobody. What waits for an instant beyond every pause was noted by a clock that ran ahead, and would wait
- * until that day.
+ * Due and held by nobody. An instant further away than any pause was noted by a clock that ran ahead; without this condition
+ * the delivery would wait until that day.
  */
 function isDue(now: string) {
   const longestPause = { seconds: 2 * Math.max(...limits.webhookRetrySeconds) };

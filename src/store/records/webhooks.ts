@@ -22,13 +22,13 @@ export interface WebhookEndpoint {
   readonly allowPrivate: boolean;
   readonly secret: string;
   readonly previousSecret: string | null;
-  /** Present exactly where `previousSecret` is. */
+  /** Present exactly if `previousSecret` is. */
   readonly previousSecretValidUntil: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** What endpoints are sent; `body` is the JSON text, byte for byte. */
+/** What is sent to endpoints; `body` is the JSON text, byte for byte. */
 export interface WebhookEvent {
   readonly id: string;
   readonly type: WebhookEventType;
@@ -36,7 +36,7 @@ export interface WebhookEvent {
   readonly createdAt: string;
 }
 
-/** An event on its way to one endpoint; what it says of a response is that of the latest attempt. */
+/** An event on its way to one endpoint; the response fields are those of the latest attempt. */
 export interface WebhookDelivery {
   readonly id: string;
   readonly eventId: string;
@@ -50,7 +50,7 @@ export interface WebhookDelivery {
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
   readonly error: string | null;
-  /** The event as it is sent. */
+  /** The event, as sent. */
   readonly body: string;
   readonly createdAt: string;
 }
@@ -72,7 +72,7 @@ const endpointsOfOrganization = prepared(
   { name: 'webhook endpoints', isOfEveryCall: true, of: () => [{ orgId: '' }] },
 );
 
-/** Null for `eventTypes` takes kinds to come as well. */
+/** Null for `eventTypes` includes kinds of the future. */
 export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endpoint: WebhookEndpoint): Promise<void> {
   const { eventTypes, ...plain } = endpoint;
   await tx
@@ -81,7 +81,7 @@ export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endp
     .execute();
 }
 
-/** Changes the members given. */
+/** Changes the given fields. */
 export async function updateWebhookEndpoint(
   tx: Transaction,
   orgId: string,
@@ -100,7 +100,7 @@ export async function updateWebhookEndpoint(
     .execute();
 }
 
-/** Takes an endpoint's secrets away, and gives up what was waiting for it. */
+/** Erases an endpoint's secrets, and gives up its pending deliveries. */
 export async function removeWebhookEndpoint(
   tx: Transaction,
   orgId: string,
@@ -128,7 +128,7 @@ export async function removeWebhookEndpoint(
     .execute();
 }
 
-/** Keeps an event together with its deliveries, one for each endpoint and due at once. */
+/** Inserts an event with its deliveries, one per endpoint and due at once. */
 export async function insertWebhookEvent(
   tx: Transaction,
   orgId: string,
@@ -154,7 +154,7 @@ const eventInsertion = prepared(
   },
 );
 
-/** One for each endpoint. */
+/** One delivery per endpoint. */
 interface NewDeliveries {
   readonly orgId: string;
   readonly eventId: string;
@@ -190,7 +190,7 @@ const deliveryInsertion = prepared(
   },
 );
 
-/** Every member given must hold. */
+/** All given fields must match. */
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus | undefined;
   readonly endpointId?: string | undefined;
@@ -228,7 +228,7 @@ export async function findWebhookDelivery(
   return row === undefined ? undefined : toDelivery(row);
 }
 
-/** Makes a delivery pending and due at once, its attempts counted anew; what the latest one met stays to be read. */
+/** Makes a delivery pending and due at once, and counts its attempts anew; the outcome of the latest attempt stays readable. */
 export async function restartWebhookDelivery(tx: Transaction, orgId: string, id: string): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
@@ -259,7 +259,7 @@ function deliveriesOf(tx: Transaction, orgId: string) {
   return tx.selectFrom('webhookDeliveries').where('webhookDeliveries.orgId', '=', orgId);
 }
 
-/** Each has both, so that they are counted without. */
+/** Every delivery has both an event and an endpoint, so counting needs no joins. */
 function withEvents(deliveries: ReturnType<typeof deliveriesOf>) {
   return deliveries
     .innerJoin('webhookEvents', (join) =>
