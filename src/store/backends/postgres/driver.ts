@@ -1,4 +1,4 @@
-/** How Kysely speaks to the server: by sessions of a pool, which know how transactions begin and end. */
+/** How Kysely speaks to the server: through sessions of a pool, which begin and end transactions themselves. */
 
 import {
   type DatabaseConnection,

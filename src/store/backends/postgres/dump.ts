@@ -1,6 +1,6 @@
 /**
- * A database of a server as one file, and the way back: JSON lines, all rows of one snapshot. The first line says what the file
- * is, a line with `table` and `columns` stands before the rows of each table, and the last line says how many rows there were.
+ * Writes a server's database to one file, and restores it: JSON lines with all rows of one snapshot. The first line says what
+ * the file is, a line with `table` and `columns` precedes the rows of each table, and the last line gives the number of rows.
  */
 
 import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
@@ -23,11 +23,11 @@ import { openPostgresStore } from './postgres.ts';
 import { goOnCounting, rowsByCursor } from './whole-tables.ts';
 import { withoutLimit } from './without-limit.ts';
 
-/** What one statement of a restoration takes. */
+/** How much one statement of a restoration takes. */
 const rowsAtOnce = 2_000;
 const charactersAtOnce = 4 * 1024 * 1024;
 
-/** Writes the database at `url` as it stands at one instant to the file at `path`. */
+/** Writes the database at `url`, as it stands at one instant, to the file at `path`. */
 export async function writeDump(url: string, path: string): Promise<BackedUp> {
   const store = await openPostgresStore(url, { readOnly: true });
   try {
@@ -75,7 +75,7 @@ async function writeTable(
   return count;
 }
 
-/** Integers as texts: JSON has no numbers that are wide enough. */
+/** Integers become texts, because JSON has no numbers that are wide enough. */
 function textOf(value: unknown): string | null {
   return typeof value === 'bigint' ? value.toString() : (value as string | null);
 }
@@ -84,7 +84,7 @@ function writeLine(file: number, value: object): void {
   writeWhole(file, `${JSON.stringify(value)}\n`);
 }
 
-/** A disk takes what it has room for, and says so by a number alone: of what is left it then takes none. */
+/** A disk that fills up takes part of a write and reports only how much. `writeFileSync` then goes on and meets the error. */
 function writeWhole(file: number, text: string): void {
   writeFileSync(file, text);
 }
@@ -117,8 +117,8 @@ async function organizationsOf(store: Store, tx: Transaction): Promise<BackedUpO
 }
 
 /**
- * Fills the database at `url`, in which there must be nothing yet, from the file at `path`, whole or not at all. Throws
- * ConflictError where there is something, and a failed check where the rows are not what the manifest says.
+ * Fills the database at `url`, which must be empty, from the file at `path`, whole or not at all. Throws ConflictError if the
+ * database is not empty, and a failed check if the rows are not what the manifest says.
  */
 export async function restoreDump(path: string, url: string, manifest: BackupManifest): Promise<void> {
   if (headerOf(path)?.schemaVersion !== postgresSchemaVersion || manifest.schemaVersion !== postgresSchemaVersion) {
@@ -155,7 +155,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
   }
 }
 
-/** The members of a manifest's entry in the order in which they are counted. */
+/** A manifest's entry with its members in the order of `organizationsOf`. */
 function inOrder({ id, name, customerCount, contractCount, invoiceCount, entryCount, ...rest }: BackedUpOrganization) {
   const { eventCount, ledgerHead } = rest;
   return { id, name, customerCount, contractCount, invoiceCount, entryCount, eventCount, ledgerHead };
@@ -198,7 +198,7 @@ async function insertRows(tx: Transaction, path: string): Promise<void> {
   if (rowCount !== expected) throw damagedBackup(path, 'it is not whole');
 }
 
-/** The lines of a file, by line feeds alone: Node's own reader ends them at U+2028 and U+2029 too, which a text of a row may have. */
+/** The lines of a file, split at line feeds alone. Node's own reader also splits at U+2028 and U+2029, which rows may contain. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let line = '';
   for await (const piece of createReadStream(path, 'utf8')) {
@@ -212,7 +212,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   if (line !== '') yield line;
 }
 
-/** Names go into statements as they are. */
+/** Names become part of statements as they are, so only known ones pass. */
 function knownTable(path: string, table: unknown): string {
   if (typeof table === 'string' && Object.hasOwn(dumpedTables, table)) return table;
   throw damagedBackup(path, 'it has an unknown table');

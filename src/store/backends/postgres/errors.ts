@@ -13,7 +13,7 @@ const constraintRules: Readonly<Record<string, ConstraintRule>> = {
   '22003': 'value',
   '22001': 'value',
   '22P02': 'value',
-  // A text with the character NUL, which no text of this database can hold.
+  // A text with the character NUL, which this database cannot store.
   '22021': 'value',
   [appendOnlyState]: 'appendOnly',
 };
@@ -34,7 +34,7 @@ const socketFailures = new Set([
   'ENOENT',
   'EACCES',
 ]);
-/** What the library says where no code tells it. */
+/** The library's words for failures without a code. */
 const lostWords =
   /connection terminated|connection ended|timeout (?:exceeded|expired)|query read timeout|not queryable/i;
 
@@ -42,39 +42,39 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Others changed what this transaction read, or wait for it as it waits for them: the same work may succeed again. */
+/** Others changed what this transaction read, or both wait for each other: the same work may succeed when repeated. */
 export function isConflict(error: unknown): boolean {
   return conflicts.has(codeOf(error));
 }
 
-/** The server, or the way to it, is gone; a connection that met this must not be used again. */
+/** The server, or the way to it, is gone; the connection must not be used again. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (absences.has(code) || code.startsWith('08') || socketFailures.has(code)) return true;
   return error instanceof Error && (lostWords.test(error.message) || isTlsFailure(error));
 }
 
-/** The server has as many sessions as it, the database or the user may have. */
+/** The server has as many sessions as the server, the database or the user may have. */
 export function isCrowded(error: unknown): boolean {
   return codeOf(error) === crowded;
 }
 
-/** Of the beginning of a transaction: a standby takes none that may write. */
+/** When a transaction begins: a standby refuses one that may write. */
 export function isOfStandby(error: unknown): boolean {
   return codeOf(error) === '0A000';
 }
 
-/** No answer came in time, nor any word that the connection is gone. */
+/** No answer came in time, and no sign that the connection is gone. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
-/** The library says in words alone that the server asks for a password and there is none. */
+/** Only the library's words say that the server asks for a password and none was given. */
 function isWithoutPassword(error: Error): boolean {
   return error.message.includes('client password must be');
 }
 
-/** PgBouncer has the code of a broken connection for it. */
+/** PgBouncer refuses a startup parameter with the code of a broken connection. */
 function isRefusedByPooler(error: Error): boolean {
   return error.message.startsWith('unsupported startup parameter');
 }
@@ -102,7 +102,7 @@ export function lockedError(location: string, cause?: unknown): UnavailableError
   });
 }
 
-/** The server may have committed before the connection broke: only reading tells. */
+/** The server may have committed before the connection broke; only reading can tell. */
 export function unknownOutcomeError(location: string, cause: unknown): UnknownOutcomeError {
   return new UnknownOutcomeError(
     `the connection to the database ${location} was lost during a commit; whether the change was kept is not known`,
@@ -118,7 +118,7 @@ export function contendedError(location: string, cause: unknown): UnavailableErr
   });
 }
 
-/** What the pool says to who has waited for one of its sessions; a server that does not answer has other words. */
+/** The pool's words after a vain wait for a session; a server that does not answer gives other words. */
 const allInUse = 'timeout exceeded when trying to connect';
 
 function busyError(location: string, cause: Error): UnavailableError {
@@ -132,7 +132,7 @@ function busyError(location: string, cause: Error): UnavailableError {
   );
 }
 
-/** The error to show in place of what the library threw; anything else comes back as it is. */
+/** The error to show in place of the library's; anything else is returned as it is. */
 export function meaningOf(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || error instanceof BillingError || error instanceof ConstraintViolation) return error;
   const code = codeOf(error);
@@ -165,7 +165,7 @@ function absenceHint(cause: Error): string {
   return 'check that the server runs and that its address is right, then repeat the command';
 }
 
-/** A name with several addresses fails once for each, in words of its own. */
+/** A name with several addresses fails once for each; the first failure is told. */
 function reasonOf(cause: Error): string {
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [];
   const told = first instanceof Error ? first : cause;

@@ -1,7 +1,7 @@
 /**
- * What meters read, computed by the server: events are grouped by the texts that the meter's rules look at, and values added as
- * `numeric`, which is exact. What the server could not read as JavaScript does (escaped characters, odd numbers) comes back as
- * it is.
+ * What meters read, computed by the server. Events are grouped by the texts that the meter's rules look at, and values are added
+ * as `numeric`, which is exact. Whatever the server cannot read as JavaScript does (escaped characters, odd numbers) comes back
+ * unchanged.
  */
 
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
@@ -26,7 +26,7 @@ import { ask, type Conditions, scanConditions, scanWhere } from './event-scan.ts
 export async function aggregateInServer(tx: Transaction, question: GroupQuestion): Promise<readonly EventReadings[]> {
   const { rules } = question.request;
   const keys = groupKeysOf(question.request);
-  // The server could not even be asked about such a name.
+  // Such a name cannot even be sent to the server.
   if (![...keys.keys(), rules.aggregationKey ?? ''].every(isSayable)) {
     const folded = await foldWhere(tx, question, conditionsOf(question));
     return folded.map((readings) => readings.map(inOrder));
@@ -63,7 +63,7 @@ async function readGroups(tx: Transaction, question: GroupQuestion, keys: GroupK
   return found;
 }
 
-/** Folds these events one by one. */
+/** Folds the events that match, one by one. */
 async function foldWhere(
   tx: Transaction,
   { request, contractIds }: GroupQuestion,
@@ -74,7 +74,7 @@ async function foldWhere(
   return fold.readings();
 }
 
-/** A short JSON number without an exponent is a plain one, which is seen sooner than by a pattern. */
+/** A short JSON number without an exponent is always plain, and this test is faster than a pattern. */
 const plainValue = `CASE WHEN "isNumber" AND length("value") <= 15 AND strpos("value", 'e') = 0 AND strpos("value", 'E') = 0
     OR "value" ~ '${plainNumber}' THEN "value"::numeric END`;
 
@@ -103,7 +103,7 @@ function statementOf(
   const added = addedUp(rules, memberOf);
   const names = groups.map(({ name }) => name);
   const columns = [...groups.map(({ name, text }) => `${text} AS ${name}`), ...added.columns];
-  // OFFSET keeps the server from computing a text again wherever it is looked at.
+  // OFFSET keeps the server from computing a text again wherever it is used.
   return {
     text: `SELECT ${[...names, ...added.results].join(', ')} FROM (
         SELECT ${['*', ...added.numbers].join(', ')} FROM (
@@ -117,12 +117,12 @@ function statementOf(
   };
 }
 
-/** How values come to what a `GroupRow` has: what is taken of each event, which number that is, and what a group is asked. */
+/** How events come to a `GroupRow`: the columns taken of each event, the number in them, and the results per group. */
 interface AddedUp {
   readonly columns: readonly string[];
   readonly numbers: readonly string[];
   readonly results: readonly string[];
-  /** What is to be grouped by because of it. */
+  /** Further columns to group by. */
   readonly groups: readonly string[];
 }
 
@@ -147,23 +147,23 @@ function addedUp(
 }
 
 /**
- * The server takes neither NUL nor half a surrogate out of JSON, and only these are written with an escape. What a backslash in a
- * text without E means is a setting of the server.
+ * The server cannot extract NUL or half a surrogate from JSON, and both are always written with a `\u` escape. Hence E'…': in
+ * a text without E, the meaning of a backslash depends on a setting of the server.
  */
 const hasEscape = String.raw`strpos("propertiesJson", E'\\u') > 0`;
 const hasNoEscape = String.raw`strpos("propertiesJson", E'\\u') = 0`;
 
-/** The text by which a property is compared, as `propertyText` has it but for its normal form. */
+/** The text by which a property is compared: that of `propertyText`, before normalization. */
 function textOf(value: string): string {
   return `CASE WHEN left(${value}::text, 1) = '"' THEN ${value} #>> '{}' ELSE ${value}::text END`;
 }
 
-/** The same of what can be a number: neither `true` nor `null` is, but as a text between quotation marks. */
+/** The same for what can be a number: a JSON number or a string, but not `true` or `null`. */
 function numberTextOf(value: string): string {
   return `CASE WHEN left(${value}::text, 1) ~ '["0-9-]' THEN ${value} #>> '{}' END`;
 }
 
-/** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
+/** The text itself, or one text for all that do not matter. Text beyond ASCII stays as it is: it may have another normal form. */
 function classOf(
   text: string,
   texts: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** Events of PostgreSQL as they match a request: its conditions, and a walk through the rows in pages of one snapshot. */
+/** Events in PostgreSQL that match a request: its conditions, and a walk through the rows in pages of one snapshot. */
 
 import type { Transaction } from '../../database.ts';
 import { ReusedEvent } from '../../event-content.ts';
@@ -6,7 +6,7 @@ import type { EventScan, ScannedEvent } from '../../event-store.ts';
 import { type RawRow, rowsOfText } from '../../raw-query.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
-/** The rows of a statement on events. */
+/** The rows that a statement on events gives. */
 export async function ask(
   tx: Transaction | undefined,
   text: string,
@@ -16,12 +16,12 @@ export async function ask(
   return await rowsOfText(tx, text, values);
 }
 
-/** A WHERE clause in the making: its texts, and the values for them in the order of their numbers. */
+/** A WHERE clause under construction: its texts, and the values of its numbered parameters. */
 export class Conditions {
   readonly texts: string[] = [];
   readonly values: unknown[] = [];
 
-  /** `text` with a `?` for each value. */
+  /** `text` has a `?` for each value. */
   add(text: string, ...values: unknown[]): void {
     this.texts.push(
       text.replaceAll('?', () => {
@@ -42,7 +42,7 @@ export async function scan(tx: Transaction, request: EventScan, onEvent: (event:
   await scanWhere(tx, { conditions, withKeys: request.withKeys === true }, onEvent);
 }
 
-/** By key and not by offset: each page begins behind the last row of the one before. */
+/** Pages by key, not by offset: each page begins after the last row of the one before. */
 export async function scanWhere(
   tx: Transaction,
   { conditions, withKeys }: { readonly conditions: Conditions; readonly withKeys: boolean },
@@ -77,7 +77,7 @@ export async function scanWhere(
   }
 }
 
-/** What chooses the events of a request. */
+/** The conditions that select the events of a request. */
 export function scanConditions(request: EventScan): Conditions {
   const conditions = new Conditions();
   const { orgId, customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;

@@ -1,6 +1,6 @@
 /**
- * Events in PostgreSQL. The table `events` holds the effective versions; a trigger keeps what an update supersedes in
- * `eventVersions`. Statements are written out: a batch goes in one.
+ * Events in PostgreSQL. The table `events` holds the effective versions; a trigger keeps superseded ones in `eventVersions`.
+ * The statements are hand-written, so that one of them takes a whole batch.
  */
 
 import { limits } from '../../../limits.ts';
@@ -25,7 +25,7 @@ import { ask, Conditions, scan } from './event-scan.ts';
 const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
   "receivedAtEpochMs", "isLate", "version"`;
 
-/** In the order of arrival, which `seq` follows; a key that is there already is left alone and not given back. */
+/** Inserts in order of arrival, which `seq` follows; an existing key is left alone and not returned. */
 const insertNew = `INSERT INTO "events" ("orgId", ${columns})
   SELECT $1, "id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
     "receivedAtEpochMs", "isLate", 1
@@ -57,7 +57,7 @@ const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string
     WHERE "orgId" = $1 AND "propertiesJson" IS NOT JSON`,
 };
 
-/** Every method runs inside a transaction of the store, and on nothing else. */
+/** Every method runs inside a transaction of the store and uses nothing else. */
 export function createPostgresEventStore(): EventStore {
   return {
     append,
@@ -114,7 +114,7 @@ async function append(
   return await appendKnown(tx, orgId, { events, added, canReplace });
 }
 
-/** The rest of a batch, of which `added` are recorded: the first of each of these keys is new, all others are known. */
+/** The rest of a batch, of which `added` are recorded: the first event with each of these keys is new, all others are known. */
 async function appendKnown(
   tx: Transaction,
   orgId: string,

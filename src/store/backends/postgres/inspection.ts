@@ -1,7 +1,7 @@
 /**
- * How a PostgreSQL database is looked over. Its pages are the server's own business: what the server has noticed of damage is
- * told, and with the extension amcheck, where it is installed, every index is read. The schema is held against a new one, which
- * is made in a transaction and taken back.
+ * Inspects a PostgreSQL database. Its pages are the server's own business: what the server has noticed of damage is reported, and
+ * every index is read if the extension amcheck is installed. The schema is compared with a new one, which is made in a
+ * transaction and rolled back.
  */
 
 import type { Pool, PoolClient } from 'pg';
@@ -53,7 +53,7 @@ async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptio
   }
 }
 
-/** The schema that `$1` is the name of, which a server would read as an identifier: folded, and cut at its points. */
+/** The schema whose name is `$1`; without quoting, the server would fold the name to lower case and split it at its dots. */
 const schemaNamed = 'quote_ident($1::text)::regnamespace';
 
 /** `$1` is the schema. */
@@ -72,7 +72,7 @@ async function damagesOf(client: PoolClient, place: Place, isFull: boolean): Pro
   return isFull ? [...told, ...(await damagesInIndexes(client, place))].slice(0, limits.findingsPerCheck) : told;
 }
 
-/** Nothing where the extension is not installed or its functions may not be called. */
+/** Finds nothing if the extension is not installed or its functions may not be called. */
 async function damagesInIndexes(client: PoolClient, { schema, location }: Place): Promise<string[]> {
   const { rows } = await client.query<{ readonly index: string }>(
     `SELECT indexrelid::regclass::text AS "index" FROM pg_index JOIN pg_class AS "index" ON "index".oid = indexrelid
@@ -88,7 +88,7 @@ async function damagesInIndexes(client: PoolClient, { schema, location }: Place)
       await client.query('SELECT bt_index_check($1::regclass, true)', [index]);
     } catch (error) {
       const meaning = meaningOf(error, location);
-      // Whoever cancelled the look, or took the server away, has said nothing of the index.
+      // Whoever cancelled the check, or stopped the server, has said nothing about the index.
       if (meaning instanceof UnavailableError) throw meaning;
       damages.push(`the index ${index} is damaged: ${error instanceof Error ? error.message : String(error)}`);
       await client.query('ROLLBACK TO "checked"');
@@ -104,7 +104,7 @@ interface ReferenceRow {
   readonly parentColumns: readonly string[];
 }
 
-/** The server keeps references by itself; but who owns it can tell it not to. */
+/** The server enforces references by itself, but its owner can turn that off. */
 async function danglingOf(client: PoolClient, schema: string): Promise<DanglingReference[]> {
   const names = (relation: string, numbers: string) =>
     `(SELECT json_agg(attname ORDER BY place) FROM unnest(${numbers}) WITH ORDINALITY AS "key" (number, place)
@@ -134,7 +134,7 @@ async function danglingOf(client: PoolClient, schema: string): Promise<DanglingR
 
 type Objects = ReadonlyMap<string, string>;
 
-/** Tables with their columns and constraints, indexes, triggers and functions, each as the server would write it down. */
+/** Tables with their columns and constraints, indexes, triggers and functions, each as the server writes its definition. */
 async function objectsOf(client: PoolClient, schema: string): Promise<Objects> {
   const { rows } = await client.query<{ readonly name: string; readonly text: string | null }>(objectsQuery, [
     schema,
@@ -166,7 +166,7 @@ const objectsQuery = `WITH "table" AS (
 
 const model = 'tallybook_model';
 
-/** Where this user may make no schema, or the server is a standby, there is nothing to compare with. */
+/** If this user may not make a schema, or the server is a standby, there is nothing to compare with. */
 async function schemaFacts(
   client: PoolClient,
   found: Objects,
@@ -188,7 +188,7 @@ async function differencesFrom(client: PoolClient, found: Objects): Promise<Sche
   return differencesBetween(expected, found).filter((each) => !isFaster(each));
 }
 
-/** Who looks after a server may add indexes of their own; they change no answer. */
+/** Administrators may add indexes of their own; those change no answer. */
 function isFaster({ name, difference }: SchemaDifference): boolean {
   return name.startsWith('index ') && difference === 'unexpected';
 }

@@ -1,4 +1,4 @@
-/** What every session of ours says first, so that a statement means the same whatever the server, the database or the role is set to. */
+/** The first statement of every session: with it, statements mean the same however server, database or role are configured. */
 
 import type { ClientBase, QueryConfig } from 'pg';
 
@@ -6,25 +6,25 @@ import { limits } from '../../../limits.ts';
 import { versionTable } from './schema.ts';
 
 const common = {
-  // A backslash in a text is one.
+  // A backslash in a text is an ordinary character.
   standard_conforming_strings: 'on',
-  // NULL in a list of values is no text.
+  // NULL in an array is null, not a text.
   array_nulls: 'on',
-  // What the server writes down of its schema is compared.
+  // Definitions that the server writes of its schema are compared.
   quote_all_identifiers: 'off',
 } as const;
 
-/** What a session must not be set to, and what it is set to then; a stronger way of the same stays. */
+/** Settings that a session must not have, and their replacement; a stricter setting stays. */
 const unsafe = [
-  // An answer says that a change is kept.
+  // An acknowledged change must be durable.
   { name: 'synchronous_commit', value: 'off', instead: 'on' },
-  // No trigger would keep what is frozen, and no reference be looked at.
+  // With it, no trigger would protect what is frozen, and no reference would be checked.
   { name: 'session_replication_role', value: 'replica', instead: 'origin' },
 ] as const;
 
 /**
- * When the server asks a machine that says nothing whether it is there, and ends its session, in seconds but for the count: a
- * session holds locks, and that of one without power would hold them for the two hours after which systems ask.
+ * When the server probes a silent machine and ends its session; in seconds, except for the count. A session holds locks, and
+ * after a power failure it would hold them for the two hours after which systems probe by default.
  */
 const silence = [
   ['tcp_keepalives_idle', limits.silentSessionSeconds],
@@ -33,13 +33,13 @@ const silence = [
 ] as const;
 
 /**
- * The schema that holds the book comes first: one that was put before it later, as that of a user's own name is, would be
- * taken for the book's by whatever asks for the current one.
+ * The schema that holds the book comes first. Without this, a schema put before it later, such as one with the user's name,
+ * would become the current schema and be taken for the book's.
  */
 const path = `coalesce((SELECT quote_ident(nspname) || ', ' FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE pg_class.oid = to_regclass('"${versionTable}"')), '') || current_setting('search_path')`;
 
-/** Gives what makes a session of ours of a new one: with `settings` beside those of all. */
+/** Gives a function that prepares a new session, with `settings` in addition to the common ones. */
 export function ownSettings(settings: Readonly<Record<string, string>>): (client: ClientBase) => Promise<void> {
   const all = Object.entries({ ...common, ...settings });
   const sentences = all.map(([name], index) => `set_config('${name}', $${index + 1}, false)`);
@@ -53,7 +53,7 @@ export function ownSettings(settings: Readonly<Record<string, string>>): (client
   );
   const text = `SELECT ${[...sentences, ...mended, ...bounded].join(', ')}, set_config('search_path', ${path}, false)`;
   const values = all.map(([, value]) => value);
-  // Rejects as the session does that cannot be used; a way that swallows what is sent holds nobody up.
+  // Rejects if the session cannot be used. The timeout keeps a connection that swallows what is sent from blocking anybody.
   return async (client) => {
     await client.query({ text, values, query_timeout: limits.connectTimeoutMilliseconds } as QueryConfig);
   };

@@ -1,7 +1,7 @@
 /**
- * Poolers between this program and the server. Locks, settings and prepared statements belong to a session; a pooler of
- * transactions gives the session to another program after each of them, and a lock that nobody can give back stops every
- * writer.
+ * Poolers between this program and the server. Locks, settings and prepared statements belong to a session. A pooler of
+ * transactions gives the session to another program after each transaction, and a lock that nobody can release then stops
+ * every writer.
  */
 
 import type { Pool, PoolClient, QueryConfig } from 'pg';
@@ -10,19 +10,19 @@ import { BillingError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { isSilence } from './errors.ts';
 
-/** The process of the server that has answered the connection; a pooler names none of them. */
+/** The server process that answered the connection; a pooler names no such process. */
 export function processOf(client: PoolClient): string {
-  // The library has it, and its types do not.
+  // The library has the property, but its types do not.
   return String((client as PoolClient & { readonly processID: unknown }).processID);
 }
 
-/** More rounds than one, since other programs may give back the very session that was had before. */
+/** More than one round, because other programs may give back the very session that was used before. */
 const rounds = 3;
 
 /**
- * Throws a usage error where the session of `client`, which was that of `backend`, becomes another one while it is held. For that
- * a second session is kept within a transaction meanwhile: a pooler that gives away what is idle has then given it this one.
- * Where there is no second session, nothing is found.
+ * Throws a usage error if the session behind `client`, which was `backend`, changes while `client` is held. To provoke that, a
+ * second session is held within a transaction: a pooler that gives away idle sessions has then given it the first one. Finds
+ * nothing if there is no second session.
  */
 export async function refuseChangingSessions(
   pool: Pool,
@@ -36,13 +36,13 @@ export async function refuseChangingSessions(
       await other.query('BEGIN; SELECT pg_backend_pid()');
       if ((await backendOf(client)) !== backend) throw changingSessionsError(location);
     } finally {
-      // Ended, and its transaction with it: a pooler has few.
+      // Closed together with its transaction: a pooler has few sessions.
       other.release(true);
     }
   }
 }
 
-/** Undefined where the pooler has given away the only session that it has: no answer comes until it is given back. */
+/** Undefined if the pooler has given away its only session: no answer comes until that session is given back. */
 async function backendOf(client: PoolClient): Promise<string | undefined> {
   const text = 'SELECT pg_backend_pid()::text AS "backend"';
   try {

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL backend: the store on top of the transactions of a pool of sessions. Writes of one organization happen one after
- * another, over all processes, and those of different organizations side by side; a write that names none is alone.
+ * The PostgreSQL backend: the store on top of the transactions of a session pool. Writes of one organization run one after
+ * another, across all processes, and those of different organizations side by side; a write that names none runs alone.
  */
 
 import { withoutPassword } from '../../../database-url.ts';
@@ -58,7 +58,7 @@ function createStore(facts: Facts): Store {
     });
   }
 
-  /** Only a write tells that a standby has become the primary server. */
+  /** Only a write can tell that a standby has become the primary server. */
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (isReadOnly && !isStandby) throw readOnlyError(location);
     const outcome = await transact(change, options);
@@ -68,14 +68,14 @@ function createStore(facts: Facts): Store {
 
   async function transact<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions): Promise<T> {
     const { turn, busyTimeoutMilliseconds: ownMilliseconds } = options;
-    // Who waits longer or shorter than others does not wait with them.
+    // A write with its own timeout does not join the others.
     if (ownMilliseconds === undefined) return await shareCommit(turn, change);
     if (ownMilliseconds === 0 && !transactions.isFree(turn)) throw lockedError(location);
-    // To the server, 0 is no limit at all.
+    // The server takes 0 for no limit.
     return await transactions.write(turn, change, Math.max(1, ownMilliseconds));
   }
 
-  /** What is begun inside a transaction would wait for that transaction, or see a state that is none of its. */
+  /** Work begun inside a transaction would wait for that transaction, or see a state that is not the transaction's. */
   async function counted<T>(work: () => Promise<T>): Promise<T> {
     if (transactions.isInside()) throw new Error('a transaction was begun inside another; pass its tx on instead');
     if (closing !== undefined) throw new Error(`the store of ${location} is closed, and its sessions are destroyed`);
@@ -111,7 +111,7 @@ function createStore(facts: Facts): Store {
   };
 }
 
-/** Which transactions a reader sees, and so the same only where none was committed in between. */
+/** The transactions that a reader sees: the same text only if nothing was committed in between. */
 async function stateOf(tx: Transaction): Promise<string> {
   const [row] = await rowsOfText(tx, `SELECT pg_current_snapshot()::text AS "state"`);
   return String(row?.['state']);

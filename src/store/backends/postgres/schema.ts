@@ -1,4 +1,4 @@
-/** Whether a database is ours, which version it has, and how it gets from there to the version of this program. */
+/** Whether a database is ours, which version it has, and how it is upgraded to the version of this program. */
 
 import type { Pool, PoolClient } from 'pg';
 
@@ -13,17 +13,17 @@ import { withoutLimit } from './without-limit.ts';
 /** Before 16 a CHECK cannot say IS JSON. */
 const oldestServer = 160_000;
 
-/** Made first and never anybody else's name: what a database of ours is known by. */
+/** The first table made, with a name that nobody else uses: a database of ours is recognised by it. */
 export const versionTable = 'tallybookSchema';
 export const versionQuery = `SELECT "version" FROM "${versionTable}"`;
 
 const current = BigInt(postgresSchemaVersion);
 
 export interface ServerFacts {
-  /** Of the schema in use: other books may stand in other schemas of the same database. */
+  /** The schema in use; other schemas of the same database may hold other books. */
   readonly schema: string;
   readonly isReadOnly: boolean;
-  /** For no other reason than that the server is a standby, which may become the primary one. */
+  /** Only because the server is a standby, which may become the primary one. */
   readonly isStandby: boolean;
 }
 
@@ -40,8 +40,8 @@ interface FactsRow {
 }
 
 /**
- * Brings the database to the schema of this program. One that is somebody else's, or of a newer version, is refused before
- * anything is written to it.
+ * Upgrades the database to the schema of this program. A database of another application or of a newer version is refused
+ * before anything is written to it.
  */
 export async function prepareServer(
   pool: Pool,
@@ -103,7 +103,7 @@ async function readVersion(client: PoolClient): Promise<bigint> {
   return rows[0]?.version ?? 0n;
 }
 
-/** Every step looks at the version again, under a lock that writers have a share of: another process may be upgrading. */
+/** Every step reads the version again under a lock that excludes writers: another process may be upgrading. */
 async function migrate(
   client: PoolClient,
   { location, schema }: { readonly location: string; readonly schema: string },
@@ -116,8 +116,8 @@ async function migrate(
   ]);
   try {
     for (const { version, statements } of migrations) {
-      // What triggers run must find the tables of this schema, whatever the path of the session that fires them. An index of
-      // a large table takes as long as it takes.
+      // Triggers must find the tables of this schema, whatever the path of the session that fires them. There is no time limit,
+      // because an index of a large table takes as long as it takes.
       const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
       const wait = `SET LOCAL lock_timeout = ${limits.migrationMilliseconds}`;
       await client.query(`BEGIN; SET LOCAL search_path TO ${path}; ${wait}; ${withoutLimit}`);
@@ -142,15 +142,15 @@ async function migrate(
   }
 }
 
-/** What every writer has a share of, and who must be alone holds. */
+/** Every writer shares this lock; whoever must be alone holds it exclusively. */
 export const allWrites = 'writes';
 
-/** Locks are known by numbers, and are of a whole database: the schema tells the books in it apart. */
+/** Locks are numbers and apply to a whole database, so the schema tells its books apart. */
 export function lockKey(schema: string, name: string): string {
   return String(sha256().update(`tallybook ${schema} ${name}`).digest().readBigInt64BE());
 }
 
-/** Throws OutdatedError when another program has changed the schema since this one opened the database. */
+/** Throws OutdatedError if another program has changed the schema since this one opened the database. */
 export function refuseOtherVersion(location: string, version: bigint | undefined): void {
   if (version !== current) throw new OutdatedError(location, { found: version, known: current });
 }

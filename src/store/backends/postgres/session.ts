@@ -1,5 +1,5 @@
 /**
- * Sessions of a pool: one statement after another, how transactions begin and end, how long an answer is waited for, and which
+ * Sessions of a pool: one statement after another, how transactions begin and end, how long to wait for an answer, and which
  * sessions can no longer be relied on.
  */
 
@@ -14,11 +14,11 @@ import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
 import { withoutLimit } from './without-limit.ts';
 
-/** A pool that outlives every failure of its sessions; each is set to what `settings` say before it is used. */
+/** A pool that outlives every failure of its sessions; each session gets `settings` before it is used. */
 export function openPool(config: PoolConfig, settings: Readonly<Record<string, string>> = {}): Pool {
   // oxlint-disable-next-line typescript/no-misused-promises -- the library waits for it, and its types do not say so
   const pool = new pg.Pool({ ...config, types, onConnect: ownSettings(settings) });
-  // A session that breaks while nobody uses it has left the pool already; one in use fails in its own statement.
+  // A session that breaks while idle has left the pool already; one in use fails in its own statement.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const count = (change: number) => () => void sessionCounts.set(pool, (sessionCounts.get(pool) ?? 0) + change);
@@ -26,20 +26,20 @@ export function openPool(config: PoolConfig, settings: Readonly<Record<string, s
   return pool;
 }
 
-/** What all sessions of a store have in common. */
+/** What all sessions of a store share. */
 export interface SessionOptions {
   readonly pool: Pool;
   readonly location: string;
-  /** How long to wait for the answer to a statement; undefined: for ever. */
+  /** How long to wait for the answer to a statement; undefined means for ever. */
   readonly answerMilliseconds: number | undefined;
-  /** Told of every error of a statement, as the library threw it. */
+  /** Called with every error of a statement, as the library threw it. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Gives a function that takes a session of the pool. */
+/** Gives a function that takes a session from the pool. */
 export function createSessions(options: SessionOptions): () => Promise<Session> {
   const { pool, location } = options;
-  /** How often a statement was never answered, and how often that was when a session was last taken. */
+  /** Counts unanswered statements; the map has the count at which each session was last taken. */
   let silences = 0;
   const silencesBefore = new WeakMap<PoolClient, number>();
 
@@ -49,8 +49,8 @@ export function createSessions(options: SessionOptions): () => Promise<Session> 
   };
 
   /**
-   * A session from before one of the others went silent is most likely as silent: it would cost the next who takes it as
-   * long again.
+   * When one session has gone silent, older ones most likely have, too. Whoever took such a session would wait as long again, so
+   * they are discarded.
    */
   async function connect(): Promise<PoolClient> {
     for (;;) {
@@ -74,7 +74,7 @@ export function createSessions(options: SessionOptions): () => Promise<Session> 
 }
 
 /**
- * Where the server takes no more sessions, those that there are will do: the pool is held to them for a while, so that who asks
+ * If the server takes no more sessions, the existing ones have to do: the pool is limited to them for a while, so that a caller
  * waits until one is released.
  */
 async function connectOrWait(pool: Pool): Promise<PoolClient> {
@@ -89,7 +89,7 @@ async function connectOrWait(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** Of pools: sessions that are connected, used or not. */
+/** Per pool, how many sessions are connected, used or not. */
 const sessionCounts = new WeakMap<Pool, number>();
 const held = new WeakSet<Pool>();
 
@@ -106,27 +106,27 @@ function holdTo(pool: Pool, count: number): void {
 
 /**
  * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may
- * pause for as long as another database takes to answer, since nobody waits for it.
+ * pause for as long as another database takes to answer, because nobody waits for the reading.
  */
 const beginnings = {
   'read only': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0',
   'read write': 'BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE',
 } as const;
 
-/** Behind a commit, so that who waits begins at once. */
+/** Sent right behind a commit, so that whoever waits begins at once. */
 export const releaseLocks = 'SELECT pg_advisory_unlock_all()';
 
-/** What is taken of the pool until it is released. */
+/** A connection that is taken from the pool until it is released. */
 export class Session implements DatabaseConnection {
   readonly #client: PoolClient;
   readonly #options: SessionOptions;
-  /** Nothing that its transaction did can be relied on, and nothing more can be asked of it. */
+  /** Nothing that its transaction did can be relied on, and it takes no more statements. */
   #isBroken = false;
-  /** Its transaction is one for writing. */
+  /** Its transaction may write. */
   #isWriting = false;
-  /** Until its transaction ends: what runs there may take as long as it takes. */
+  /** Statements may take any time until its transaction ends. */
   #isPatient = false;
-  /** Settles when the last statement that was asked for has ended. */
+  /** Settles when the last requested statement has ended. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(client: PoolClient, options: SessionOptions) {
@@ -142,7 +142,7 @@ export class Session implements DatabaseConnection {
       const [row] = (found as pg.QueryResult<{ readonly version: bigint }> | undefined)?.rows ?? [];
       refuseOtherVersion(this.#options.location, row?.version);
     } catch (error) {
-      // Of the statements the first may have begun it: whoever takes the session next could do nothing in it.
+      // The first of these statements may have begun the transaction; whoever took the session next could do nothing in it.
       await this.rollBack();
       throw isOfStandby(error) ? readOnlyError(this.#options.location, error) : error;
     }
@@ -152,8 +152,8 @@ export class Session implements DatabaseConnection {
     const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch((error: unknown) => {
       throw this.#isBroken && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
     });
-    // The server ends a transaction in which a statement failed by taking it back, whatever was asked. A reading loses
-    // nothing by that: doctor notes what could not be read, and ends well.
+    // The server rolls back a transaction in which a statement failed, even on COMMIT. A reading loses nothing by that: doctor
+    // notes what could not be read, and ends well.
     if (ended?.command === 'ROLLBACK' && this.#isWriting)
       throw new Error('a transaction went on after a statement of it had failed');
   }
@@ -163,7 +163,7 @@ export class Session implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // The library warns of a statement that is sent before another has ended.
+    // The library warns if a statement is sent before the one before it has ended.
     const result = this.#last.then(async () => await this.#execute<R>(query));
     this.#last = result.catch(() => undefined);
     return await result;
@@ -178,7 +178,7 @@ export class Session implements DatabaseConnection {
     else this.#client.release();
   }
 
-  /** Statements without parameters go as they are, several at once too; gives what each of them gave. */
+  /** Sends one or several statements without parameters as they are; gives the result of each. */
   async #run(text: string): Promise<readonly QueryResultBase[]> {
     this.#refuseBroken();
     try {
@@ -205,13 +205,13 @@ export class Session implements DatabaseConnection {
     }
   }
 
-  /** The server gives up a statement before, unless the way to it swallows what is sent. */
+  /** The server gives up a statement earlier, unless the connection swallows what is sent. */
   #patience(): { readonly query_timeout?: number } {
     const { answerMilliseconds } = this.#options;
     return this.#isPatient || answerMilliseconds === undefined ? {} : { query_timeout: answerMilliseconds };
   }
 
-  /** What is asked of a lost session would wait behind what was lost. */
+  /** A statement on a lost session would wait behind the one that was lost. */
   #refuseBroken(): void {
     if (this.#isBroken) throw meaningOf(new Error('connection terminated before'), this.#options.location);
   }
@@ -223,9 +223,9 @@ export class Session implements DatabaseConnection {
   }
 }
 
-/** Its parting word may never be answered: no process waits for that. */
+/** The closing message may never be answered: no process waits for that. */
 function discard(client: PoolClient): void {
-  // The library has it, and its types do not.
+  // The library has the method, but its types do not.
   (client as PoolClient & { readonly unref: () => void }).unref();
   client.release(true);
 }
@@ -233,7 +233,7 @@ function discard(client: PoolClient): void {
 const keptStatements = 500;
 const statementNames = new Map<string, string>();
 
-/** A statement with a name is planned once a session. Those beyond the first hundreds have none, and are forgotten at once. */
+/** A named statement is planned once per session. Beyond the first hundreds, statements have no name and are not kept. */
 function statementName(sql: string): string | undefined {
   const known = statementNames.get(sql);
   if (known !== undefined || statementNames.size === keptStatements) return known;

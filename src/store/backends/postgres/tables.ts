@@ -1,6 +1,6 @@
-/** The tables of a book on PostgreSQL, but for the one that holds the version. */
+/** The tables of a book on PostgreSQL, without the one that holds the version. */
 
-/** Every table behind those that it refers to, with what its rows are ordered by; entries refer to earlier ones. */
+/** Every table after those that it refers to, with the columns that order its rows; entries refer to earlier ones. */
 export const dumpedTables: Readonly<Record<string, string>> = {
   bookFacts: 'name',
   organizations: 'seq',

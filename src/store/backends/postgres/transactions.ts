@@ -1,7 +1,7 @@
 /**
- * Transactions of one pool of sessions. A write waits for the lock of its turn before it begins, so that its snapshot is
- * never old; below the locks every write is SERIALIZABLE, and is done again as a whole where the server finds that it was not
- * alone after all.
+ * Transactions on one pool of sessions. A write waits for the lock of its turn before it begins, so that its snapshot is never
+ * old. Beneath the locks every write is SERIALIZABLE, and is repeated as a whole if the server finds that it was not alone after
+ * all.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -16,19 +16,19 @@ import { allWrites, lockKey } from './schema.ts';
 import { releaseLocks, type SessionOptions } from './session.ts';
 import { createNamedTurns } from './turns.ts';
 
-/** Of one store; none may be begun inside another. */
+/** The transactions of one store; none may begin inside another. */
 export interface PostgresTransactions {
   /** Does `work` on one snapshot. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Does `work` when its turn has come; a write without a turn is alone. Waits for others no longer than it is told. */
+  /** Does `work` when its turn has come; a write without a turn runs alone. Waits for others at most `waitMilliseconds`. */
   write<T>(turn: string | undefined, work: (tx: Transaction) => Promise<T>, waitMilliseconds: number): Promise<T>;
-  /** Whether nobody of this process holds up a write of this turn. */
+  /** Whether no write of this process would keep a write of this turn waiting. */
   isFree(turn: string | undefined): boolean;
-  /** Does `work` unless somebody on the same database is at work of this name; then gives undefined. */
+  /** Does `work`, unless somebody on the same database is doing work of this name; then gives undefined. */
   exclusively<T>(name: string, work: () => Promise<T>): Promise<T | undefined>;
-  /** Whether who asks is itself within a transaction. */
+  /** Whether the caller is itself inside a transaction. */
   isInside(): boolean;
-  /** Whether the transaction of who asks cannot be committed any more, whatever is taken back. */
+  /** Whether the caller's transaction can no longer be committed, whatever is undone. */
   isSpoilt(): boolean;
   /** Ends the sessions. */
   close(): Promise<void>;
@@ -37,12 +37,12 @@ export interface PostgresTransactions {
 /** What went wrong inside a transaction, whoever caught it there. */
 interface Trouble {
   hasConflict: boolean;
-  /** By a conflict, or by the loss of the session. */
+  /** Because of a conflict, or because the session was lost. */
   isSpoilt: boolean;
 }
 
 export interface TransactionOptions extends Omit<SessionOptions, 'onError'> {
-  /** Of the schema that the tables are in. */
+  /** The schema of the tables. */
   readonly schema: string;
 }
 
@@ -60,7 +60,7 @@ export function createPostgresTransactions({ schema, ...options }: TransactionOp
   });
   const turns = createNamedTurns();
 
-  /** Again from its beginning where the server found a conflict; the engine is made to be run again. */
+  /** Repeats `attempt` from its beginning when the server finds a conflict; the engine is made to be run again. */
   async function persistently<T>(attempt: (tries: number) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const trouble: Trouble = { hasConflict: false, isSpoilt: false };
@@ -77,12 +77,12 @@ export function createPostgresTransactions({ schema, ...options }: TransactionOp
   async function writeLocked<T>(lock: CompiledQuery, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return await database.connection().execute(async (session) => {
       try {
-        // Before the transaction: its snapshot has to be taken when its turn has come.
+        // Before the transaction begins: its snapshot has to be taken when its turn has come.
         await session.executeQuery(lock);
         return await session.transaction().setAccessMode('read write').execute(work);
       } catch (error) {
-        // What commits gives its locks back with it; a session that broke has lost them, too. Of two locks that were
-        // asked for, the first is held also where the second was not had.
+        // A commit releases its locks along with it, and a broken session has lost them. If two locks were requested, the first
+        // is held even if the second could not be had.
         await session.executeQuery(release).catch(() => undefined);
         throw error;
       }
@@ -95,7 +95,7 @@ export function createPostgresTransactions({ schema, ...options }: TransactionOp
     write: async (turn, work, waitMilliseconds) =>
       await turns.take(turn, async () =>
         persistently(async (tries) => {
-          // Pages of an index are shared with neighbours, so that writes of other turns may be in the way: then without them.
+          // Neighbours share pages of an index, so writes of other turns may conflict again and again: later attempts run alone.
           const isBesideOthers = tries <= limits.transactionAttemptsBesideOthers;
           return await writeLocked(lockOf(schema, isBesideOthers ? turn : undefined, waitMilliseconds), work);
         }),
@@ -118,7 +118,7 @@ export function createPostgresTransactions({ schema, ...options }: TransactionOp
     isSpoilt: () => inside.getStore()?.isSpoilt === true,
     async close() {
       await database.destroy();
-      // Where nothing was ever asked, Kysely has no driver to end.
+      // If the store was never used, Kysely has no driver to end.
       if (!options.pool.ended) await options.pool.end();
     },
   };
@@ -130,7 +130,7 @@ function note(trouble: Trouble, error: unknown): void {
 }
 
 function lockOf(schema: string, turn: string | undefined, milliseconds: number): CompiledQuery {
-  // For this statement alone: a reading that comes after it in the session may meet a lock as well, such as that of a VACUUM.
+  // For this statement alone: a later reading in this session may meet a lock as well, such as that of a VACUUM.
   const wait = `set_config('lock_timeout', $1, true)`;
   const common = lockKey(schema, allWrites);
   if (turn === undefined) return raw(`SELECT ${wait}, pg_advisory_lock($2)`, [milliseconds, common]);
@@ -143,7 +143,7 @@ const raw = (text: string, parameters: readonly unknown[] = []): CompiledQuery =
 
 const release = raw(releaseLocks);
 
-/** Twice as long each time. No chance is needed to part the two: the server has let one of them go on. */
+/** Doubles each time. Needs no randomness to part two writers: the server has let one of them go on. */
 function pauseAfter(tries: number): number {
   return Math.min(limits.transactionPauseMilliseconds * 2 ** (tries - 1), limits.transactionPauseCapMilliseconds);
 }

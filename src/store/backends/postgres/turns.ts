@@ -1,10 +1,10 @@
 /**
- * NamedTurns: work of one turn is done one after another, work of different turns side by side, and work without a turn alone. In
- * the order in which it came, but that what cannot begin yet does not hold up what is of another turn.
+ * NamedTurns: work of one turn runs one after another, work of different turns side by side, and work without a turn alone.
+ * Work begins in order of arrival, except that work that has to wait does not hold up other turns.
  */
 
 export interface NamedTurns {
-  /** Does `work` when its turn has come; undefined waits until nothing else is done. */
+  /** Does `work` when its turn has come; with an undefined turn, when nothing else is running. */
   take<T>(turn: string | undefined, work: () => Promise<T>): Promise<T>;
   /** Whether work of this turn would begin at once. */
   isFree(turn: string | undefined): boolean;
@@ -33,7 +33,7 @@ export function createNamedTurns(): NamedTurns {
         continue;
       }
       still.push(each);
-      // Behind work that waits to be alone nothing begins, or it would wait for ever.
+      // Nothing begins behind work that waits to be alone, or that work would wait for ever.
       if (turn === undefined) isHeld = true;
     }
     waiting = still;

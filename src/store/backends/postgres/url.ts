@@ -1,4 +1,4 @@
-/** From the URL of a PostgreSQL database to what the library connects with. */
+/** From the URL of a PostgreSQL database to the connection options of the library. */
 
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
@@ -8,19 +8,19 @@ import { serverUrlOf, withoutPassword } from '../../../database-url.ts';
 import { BillingError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 
-/** The modes of libpq that say for sure what happens; `no-verify` is the library's own. */
+/** The modes of libpq whose outcome is certain; `no-verify` is the library's own. */
 const modes = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
 
 const tlsParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];
 
-/** Milliseconds of a session. A pooler takes none of them from who connects, so they are said when the session is there. */
+/** Session limits in milliseconds. A pooler refuses them as startup parameters, so they are set once the session is there. */
 const timeLimits = {
   statement_timeout: limits.statementMilliseconds,
   idle_in_transaction_session_timeout: limits.statementMilliseconds,
   lock_timeout: limits.busyTimeoutMilliseconds,
 } as const;
 
-/** What every session of this URL is set to, by the server's names of the settings; where the URL says otherwise, as it says. */
+/** The limits of every session of this URL, by the server's names of the settings; the URL's own values win. */
 export function timeLimitsOf(url: string): Readonly<Record<keyof typeof timeLimits, string>> {
   const given = parse(url).searchParams;
   const limitsOf = Object.entries(timeLimits).map(([name, own]) => [name, given.get(name) ?? String(own)]);
@@ -29,7 +29,7 @@ export function timeLimitsOf(url: string): Readonly<Record<keyof typeof timeLimi
 
 /**
  * Host, user, database and parameters as libpq reads them, TLS too; what the URL leaves out comes from the PG* variables and
- * the password file. Parameters of the URL win over ours. Throws a usage error that never shows the password.
+ * the password file. Parameters of the URL win over ours. Throws a usage error, which never shows the password.
  */
 export function connectionOf(url: string): PoolConfig {
   const parsed = parse(url);
@@ -48,8 +48,8 @@ export function connectionOf(url: string): PoolConfig {
 }
 
 /**
- * How long to wait for the answer to a statement: longer than the server takes to give it up, so that only a way that swallows
- * what is sent is met by it. Undefined where the URL lets statements take as long as they take.
+ * How long to wait for the answer to a statement. Longer than the server's own limit, so that it is reached only if the
+ * connection swallows what is sent. Undefined if the URL lets statements take any time.
  */
 export function answerMillisecondsOf(url: string): number | undefined {
   const milliseconds = Number(timeLimitsOf(url).statement_timeout);
@@ -65,7 +65,7 @@ function parse(url: string): URL {
   );
 }
 
-/** Undefined where the URL says nothing: then the library reads PGSSLMODE, whose modes of TLS all ask for a certificate. */
+/** Undefined if the URL says nothing: then the library reads PGSSLMODE, whose TLS modes all verify the certificate. */
 function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions | undefined {
   const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
   if (unknown !== undefined) {
@@ -88,7 +88,7 @@ function tlsOf(parameters: URLSearchParams, shown: string): boolean | Connection
     ...ca,
     ...(cert === null ? {} : { cert: contentOf(cert) }),
     ...(key === null ? {} : { key: contentOf(key), passphrase: parameters.get('sslpassword') ?? undefined }),
-    // As libpq does: `require` alone encrypts and believes any server; with an authority it asks for a certificate of it.
+    // As libpq does: `require` alone encrypts and trusts any server; with an authority, its certificate is required.
     rejectUnauthorized: mode.startsWith('verify') || (mode === 'require' && authority !== null),
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };

@@ -1,4 +1,4 @@
-/** Values on their way to the server and back: they stand in rows as database.ts says, and this is the one place that converts them. */
+/** Converts values on their way to the server and back, to the forms that database.ts describes; nothing else does. */
 
 import pg from 'pg';
 
@@ -10,7 +10,7 @@ export const types = {
   getTypeParser: (type: number) => (integerTypes.has(type) ? BigInt : (text: string) => text),
 };
 
-/** The library would print a number that is no whole one, and `true` where a column counts: those are said here. */
+/** Refuses a number that is not an integer and turns booleans into 1 and 0; the library would pass `true` and fractions on. */
 export function bindable(value: unknown): string | null | readonly (string | null)[] {
   if (Array.isArray(value)) return value.map((each) => bindable(each) as string | null);
   if (typeof value === 'number') {

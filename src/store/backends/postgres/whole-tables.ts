@@ -1,9 +1,9 @@
-/** Tables of a server as a whole: what reads all rows of one, and what follows when all have been written. */
+/** Tables of a server as a whole: reading all rows of one, and what follows once all are written. */
 
 import type { Transaction } from '../../database.ts';
 import { type RawRow, rowsOfText } from '../../raw-query.ts';
 
-/** Lets the server's counter of a table go on behind the rows that brought their numbers. */
+/** Makes the server's counter of a table go on after the rows that brought their own numbers. */
 export async function goOnCounting(tx: Transaction, table: string): Promise<void> {
   await rowsOfText(
     tx,
@@ -11,10 +11,10 @@ export async function goOnCounting(tx: Transaction, table: string): Promise<void
   );
 }
 
-/** So many rows are in memory at a time: one with an event, or with the prices of a contract, may be a megabyte. */
+/** How many rows are in memory at a time: a row with an event, or with the prices of a contract, may be a megabyte. */
 export const fetchedAtOnce = 200;
 
-/** Gives the rows of a query some at a time, in one order that it finds once. One is read after another. */
+/** Gives the rows of a query, some at a time, in an order that the server finds once. Only one such query runs at a time. */
 export async function* rowsByCursor(tx: Transaction, query: string): AsyncGenerator<readonly RawRow[]> {
   await rowsOfText(tx, `DECLARE "rowsByCursor" NO SCROLL CURSOR FOR ${query}`);
   for (;;) {

@@ -1,4 +1,4 @@
-/** Everything that the first release keeps: organizations, catalog, contracts, ledger, invoices, events and webhooks. */
+/** Everything that the first release stores: organizations, catalog, contracts, ledger, invoices, events and webhooks. */
 
 import { appendOnly, column, neverEmptied, optional, references, refusal, refuseWhere, table } from './columns.ts';
 import { events } from './0001-events.ts';
@@ -44,7 +44,7 @@ const organizations = `CREATE TABLE "organizations" (${[
   created,
 ].join(', ')}, PRIMARY KEY ("id"))`;
 
-/** At most one row: the instant of a simulated clock. Without it the clock is the real one. */
+/** At most one row: the instant of a simulated clock. Without a row the clock is the real one. */
 const clock = `CREATE TABLE "clock" ("id" bigint PRIMARY KEY CHECK ("id" = 1), ${instant('now')})`;
 
 const apiKeys = table('apiKeys', [

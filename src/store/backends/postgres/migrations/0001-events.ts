@@ -1,4 +1,4 @@
-/** Usage events of the first release: the effective version of each, and every version that was superseded. */
+/** Usage events of the first release: the effective version of each, and every superseded version. */
 
 import { appendOnly, column, neverEmptied, optional, references, refuseWhere } from './columns.ts';
 

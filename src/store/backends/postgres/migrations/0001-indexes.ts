@@ -1,10 +1,10 @@
-/** Indexes of the first release; those of events and webhooks stand with their tables. */
+/** Indexes of the first release; those of events and webhooks are defined with their tables. */
 
 function index(name: string, columns: string, rest = ''): string {
   return `CREATE INDEX "${name}" ON ${columns} ${rest}`;
 }
 
-/** What lists read by: newest first in one organization or under one parent, with `seq` for what was made at one instant. */
+/** Mainly for lists: newest first in one organization or under one parent, with `seq` to order rows of one instant. */
 export const indexes: readonly string[] = [
   index('customers_created', '"customers" ("orgId", "createdAt", "seq")'),
   index('customers_paused', '"customers" ("orgId", "pausedUntil")', 'WHERE "pausedUntil" IS NOT NULL'),

@@ -1,4 +1,4 @@
-/** The ledger without an index that nothing reads by, and with none of what most entries do not have. */
+/** Drops a ledger index that nothing reads by, and keeps rows without a value out of two others. */
 
 import type { PostgresMigration } from './migration.ts';
 

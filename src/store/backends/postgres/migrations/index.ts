@@ -1,6 +1,6 @@
 /**
- * The schema on PostgreSQL, step by step: forward only, in order, each step one transaction that also sets the version. Its
- * versions are its own, since another engine needs other steps on the way to the same tables.
+ * The schema on PostgreSQL, step by step: forward only, in order, each step one transaction that also sets the version. The
+ * versions are separate from another engine's, because other engines need other steps to the same tables.
  * A released step is never edited; a change of the schema is a new file, a new line here, and `postgresSchemaVersion`.
  */
 
