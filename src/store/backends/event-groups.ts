@@ -1,5 +1,5 @@
 /**
- * Events that a server has grouped by the texts that a meter's rules look at: what it groups them by, and what a group comes to.
+ * Events that a server has grouped by the texts that a meter's rules look at: the keys to group by, and the reading of a group.
  * What a text means stays JavaScript's business: a group goes through the same tests as a single event.
  */
 
@@ -12,10 +12,10 @@ import { inNfc } from '../../normal-text.ts';
 import { inOrder } from '../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../event-store.ts';
 
-/** Every property that rules and dimensions look at, with the texts that matter where only some do. */
+/** Every property that rules and dimensions look at; with the texts that matter, if only some do. */
 export type GroupKeys = ReadonlyMap<string, readonly string[] | undefined>;
 
-/** Texts of filters in their normal form, as metering compares them. */
+/** Texts of filters come in their normal form, as metering compares them. */
 export function groupKeysOf({ rules, dimensions }: EventAggregation): GroupKeys {
   const keys = new Map<string, readonly string[] | undefined>();
   for (const { name, include = [], exclude = [] } of rules.propertyFilters) {
@@ -27,8 +27,7 @@ export function groupKeysOf({ rules, dimensions }: EventAggregation): GroupKeys 
 }
 
 /**
- * Where only some texts matter, all others are one group, so that a property of a million values makes few: this is a text
- * for them.
+ * Where only some texts matter, this text stands for all others, so that even a property of a million values makes few groups.
  */
 export function otherThan(texts: readonly string[]): string {
   let other = 'other';
@@ -36,7 +35,7 @@ export function otherThan(texts: readonly string[]): string {
   return other;
 }
 
-/** For each contract what each meter reads, of what was read of all contracts for one meter after the other. */
+/** Regroups readings that were made meter by meter for all contracts: per contract, the readings of each meter. */
 export function byContract<Readings>(
   contractIds: readonly string[],
   ofMeters: readonly (readonly Readings[])[],
@@ -44,18 +43,18 @@ export function byContract<Readings>(
   return contractIds.map((_id, place) => ofMeters.flatMap((readings) => readings.slice(place, place + 1)));
 }
 
-/** What is asked of a server: what one meter reads, all in one answer or of each of some contracts, by the events that name it. */
+/** A question to a server: what one meter reads, in one answer or for each of some contracts by the events that name it. */
 export interface GroupQuestion {
   readonly request: EventAggregation;
   readonly contractIds?: readonly string[] | undefined;
 }
 
-/** A list for each contract, if contracts are told apart, and interval. */
+/** An empty list per contract, if contracts are told apart, and per interval. */
 export function emptyReadings({ request, contractIds }: GroupQuestion): UsageReading[][][] {
   return (contractIds ?? [undefined]).map(() => request.boundsEpochMs.slice(1).map(() => []));
 }
 
-/** What a server has grouped, together with what was folded here. */
+/** Merges what a server has grouped with what was folded here. */
 export function withFolded(
   { aggregationType }: EventAggregation['rules'],
   grouped: readonly UsageReading[][][],
@@ -69,31 +68,31 @@ export function withFolded(
 }
 
 /**
- * Texts of numbers as a server knows them: whole ones of up to 15 digits with up to 40 decimals are counted as they stand; others
- * are looked at one by one.
+ * Texts of numbers as a server tells them apart. Numbers with up to 15 digits before the point and up to 40 after it are counted
+ * there; any other number is looked at here.
  */
 export const plainNumber = '^-?[0-9]{1,15}([.][0-9]{1,40})?$';
 export const anyNumber = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,9})?$';
 
-/** How a server adds up what it could read as a number. */
+/** How a server aggregates the numbers that it could read. */
 export const operators = { SUM: 'sum', MAX: 'max', MIN: 'min' } as const;
 
 /** A group as a server gives it. */
 export interface GroupRow {
-  /** Absent where names are not told apart. */
+  /** Absent if names are not told apart. */
   readonly name?: unknown;
   /** How many events it has. */
   readonly events?: unknown;
-  /** A number that all of them have, and that the server leaves to us; null or empty where there is none. */
+  /** A number that all of them share and that the server leaves to us; null or empty if there is none. */
   readonly odd?: unknown;
-  /** How many have a number that the server added, and what these come to. */
+  /** How many of them have a number that the server aggregated; `quantity` is the result. */
   readonly counted?: unknown;
   readonly quantity?: unknown;
 }
 
-/** Gives what a meter reads of a group whose events have these properties; undefined where it counts none of them. */
+/** Gives the reading of a group whose events have these properties; undefined if the meter counts none of them. */
 export function createGroupReading({ rules, dimensions }: EventAggregation) {
-  // The server has chosen by name.
+  // The server has filtered by name.
   const matches = createEventMatcher({ ...rules, eventTypeFilter: { include: [], exclude: [] } });
   return (row: GroupRow, properties: MeteredEvent['properties']): UsageReading | undefined => {
     const eventName = typeof row.name === 'string' ? row.name : '';
@@ -108,7 +107,7 @@ export function createGroupReading({ rules, dimensions }: EventAggregation) {
   };
 }
 
-/** Undefined where nothing in it has a value. */
+/** Undefined if nothing in the group has a value. */
 function totalOf(
   row: GroupRow,
   { aggregationType }: EventAggregation['rules'],

@@ -1,6 +1,6 @@
 /**
- * Shared reading: reads that wait together share one snapshot, because to begin and to end a transaction costs more than most
- * of them do. It is taken after the last of them has come, so that none sees less than it would have seen alone.
+ * Shared reading: reads that wait together share one snapshot, because beginning and ending a transaction costs more than most
+ * reads do. The snapshot is taken after the last of them has arrived, so that none sees less than it would have seen alone.
  */
 
 import { limits } from '../../limits.ts';
@@ -8,7 +8,7 @@ import { turnOver } from '../../turns.ts';
 import type { Transaction } from '../database.ts';
 
 interface Member {
-  /** Never rejects; gives what answers the reader. */
+  /** Never rejects; gives the function that answers the reader. */
   readonly run: (tx: Transaction) => Promise<() => void>;
   readonly fail: (error: unknown) => void;
 }
@@ -16,7 +16,7 @@ interface Member {
 export interface SharedReadingOptions {
   /** One transaction. */
   readonly transact: (work: (tx: Transaction) => Promise<void>) => Promise<void>;
-  /** Whether what runs now is no longer one snapshot. */
+  /** Whether the running transaction is no longer one snapshot. */
   readonly isSpoilt: () => boolean;
 }
 
@@ -28,7 +28,7 @@ export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions
   async function runTurns(): Promise<void> {
     isUnderWay = true;
     while (waiting.length > 0) {
-      // What arrives in one turn of the event loop is worth one snapshot.
+      // All reads that arrive in one turn of the event loop share a snapshot.
       await turnOver();
       await runGroup();
     }
@@ -46,11 +46,11 @@ export function createSharedReading({ transact, isSpoilt }: SharedReadingOptions
         }
       });
     } catch (error) {
-      // Where it could not even begin. What went wrong later is the answer of a reader.
+      // The transaction could not even begin. Later errors are the answer of a single reader.
       if (members === undefined) for (const member of waiting.splice(0)) member.fail(error);
     }
     waiting.unshift(...(members ?? []));
-    // After the end, when nothing is open any more; and all at once, since what readers do next is other work than reading.
+    // After the end, when nothing is open any more; and all at once, because readers then go on to work other than reading.
     for (const answer of answers) answer();
   }
 

@@ -1,4 +1,4 @@
-/** Rows of the tables of a book as they stand, on any engine of SQL: to read, to write, and to compare. Events are not among them. */
+/** Rows of the tables of a book, on any SQL engine: to read, to write, and to compare. Events are not among them. */
 
 import { sql } from 'kysely';
 
@@ -9,7 +9,7 @@ import type { Transaction } from '../database.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
 
-/** Every table behind those that it refers to, with what its rows are ordered by. */
+/** Every table after those that it refers to, with the columns that order its rows. */
 export const bookTables: readonly (readonly [name: string, keys: readonly string[]])[] = Object.entries(dumpedTables)
   .filter(([name]) => !ofEvents.has(name))
   .map(([name, order]) => [name, order.split(' ')]);
@@ -17,19 +17,19 @@ export const bookTables: readonly (readonly [name: string, keys: readonly string
 export interface TableDigest {
   readonly table: string;
   readonly rowCount: number;
-  /** SHA-256 of every row in its order. */
+  /** SHA-256 of all rows in order. */
   readonly digest: string;
 }
 
 type Row = Readonly<Record<string, bigint | string | null>>;
 
-/** Fewer than any engine takes. */
+/** Fewer than any engine's limit. */
 const parametersAtOnce = 30_000;
 
-/** Gives the rows of a table in their order, some at a time. */
+/** Gives the rows of a table in order, some at a time. */
 export type ReadRows = (tx: Transaction, table: string, keys: readonly string[]) => AsyncGenerator<readonly Row[]>;
 
-/** Of a file, whose rows lie in that order. */
+/** For a file, whose rows lie in that order. */
 export const rowsOfFile: ReadRows = async function* (tx, table, keys) {
   const columns = sql.join(keys.map((key) => sql.ref(key)));
   let behind = sql``;
@@ -43,7 +43,7 @@ export const rowsOfFile: ReadRows = async function* (tx, table, keys) {
   }
 };
 
-/** Of a server, which has no index of most of these orders and would sort the table anew for each page. */
+/** For a server, which has no index for most of these orders and would sort the table again for each page. */
 export const rowsOfServer: ReadRows = async function* (tx, table, keys) {
   const order = keys.map((key) => `"${key}"`).join(', ');
   yield* rowsByCursor(tx, `SELECT * FROM "${table}" ORDER BY ${order}`) as AsyncGenerator<readonly Row[]>;
@@ -63,7 +63,7 @@ export async function digestTables(tx: Transaction, rowsOf: ReadRows): Promise<T
   return digests;
 }
 
-/** Columns by name: engines have them in orders of their own. */
+/** Columns are ordered by name, because engines have them in different orders. */
 function textOf(row: Row): string {
   const members = Object.keys(row)
     .toSorted()
@@ -71,7 +71,7 @@ function textOf(row: Row): string {
   return `${JSON.stringify(members)}\n`;
 }
 
-/** Writes every row of `source` to `target`, in which there are none. */
+/** Writes every row of `source` to `target`, whose tables are empty. */
 export async function copyTables(source: Transaction, rowsOf: ReadRows, target: Transaction): Promise<void> {
   for (const [table, keys] of bookTables) {
     for await (const rows of rowsOf(source, table, keys)) await insert(target, table, rows);
@@ -88,7 +88,7 @@ async function insert(tx: Transaction, table: string, rows: readonly Row[]): Pro
   }
 }
 
-/** Lets a server's counters go on behind the rows that brought their numbers. */
+/** Makes a server's counters go on after the rows that brought their own numbers. */
 export async function goOnCountingAll(tx: Transaction): Promise<void> {
   for (const [table, keys] of bookTables) if (keys[0] === 'seq') await goOnCounting(tx, table);
 }

@@ -1,7 +1,8 @@
 /**
- * A whole book from one database to another, whichever engines they are. The source is one snapshot and is never written. The
- * target is empty, or its own unfinished copy: everything but events is copied in one transaction, and events page by page, each
- * page with the place that it comes to; so a copy that was cut off goes on. It can be used when both were found equal.
+ * Copies a whole book from one database to another, of whichever engines. The source is one snapshot and is never written. The
+ * target is empty, or the unfinished copy of the same source. Everything but events is copied in one transaction. Events follow
+ * page by page, each page together with the place that it reaches, so that an interrupted copy goes on. The copy can be used
+ * once both books were found equal.
  */
 
 import { counted } from '../../counted.ts';
@@ -46,14 +47,14 @@ export interface CopyOptions {
   readonly from: CopyPlace;
   readonly to: CopyPlace;
   readonly onProgress: (progress: { readonly done: number; readonly total: number }) => void;
-  /** Events of one transaction of the target. */
+  /** Events per transaction of the target. */
   readonly eventsAtOnce?: number | undefined;
 }
 
 /**
- * Throws ConflictError where the target has something that is not this copy's, or the source has changed since the copy
- * began; a failed check where the source has rows that no database takes, or the two are not equal in the end. Then the
- * target stays unfinished, and cannot be used.
+ * Throws ConflictError if the target has something that is not of this copy, or if the source has changed since the copy began;
+ * a failed check if the source has rows that no database takes, or if the two are not equal in the end. The target then stays
+ * unfinished and cannot be used.
  */
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
@@ -73,7 +74,7 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
   }
 }
 
-/** A new database takes no row that somebody put into the old one past its rules. */
+/** A new database refuses any row that somebody put into the old one past its rules. */
 function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError {
   return new BillingError('checkFailed', `${store.location} has a row that its own rules forbid: ${cause.message}`, {
     cause,
@@ -81,7 +82,7 @@ function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError
   });
 }
 
-/** What a copy would take, read as it is; writes nothing. */
+/** What a copy would take, read from the source; writes nothing. */
 export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
@@ -100,7 +101,7 @@ interface Content {
 async function contentOf(tx: Transaction, { store, readRows }: End): Promise<Content> {
   const known = await listOrganizations(tx);
   const dropped = known.find((each) => each.eventsDroppedBeforeEpochMs > 0);
-  // Keys of dropped events, and what an event was before it was replaced, are in no page of events.
+  // Pages of events hold neither the keys of dropped events nor what an event was before it was replaced.
   if (dropped !== undefined) throw droppedError(store, dropped.name);
   const tables = await digestTables(tx, readRows);
   const organizations = await Promise.all(
@@ -161,7 +162,7 @@ async function copySnapshot(
   const fingerprint = sha256Of(JSON.stringify(content.tables));
   const isFilled = await begin(tx, { source, target, fingerprint });
   if (isFilled) {
-    // A copy that was finished before, and cut off while it was looked over, is the same book.
+    // A copy that was finished earlier, and interrupted while it was compared, is the same book.
     if (await isSameBook(tx, { source, target, content })) return reportOf(content);
     throw new ConflictError(`${target.store.location} holds a book already, and is never overwritten`, {
       hint: 'give an empty database',
@@ -183,13 +184,13 @@ async function copySnapshot(
   }
   await target.store.write(async (to) => {
     await removeBookFact(to, 'unfinishedCopy');
-    // Without statistics the server reads the first questions of what is new to it by plans for empty tables.
+    // Without statistics the server would plan the first questions about its new tables as if they were empty.
     if (isPostgresUrl(target.place.database)) await analyze(to, Object.keys(dumpedTables));
   });
   return reportOf(content);
 }
 
-/** Whoever has other organizations is told at once. */
+/** A target with other organizations is told apart at once, without comparing rows. */
 async function isSameBook(
   tx: Transaction,
   { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
@@ -200,7 +201,7 @@ async function isSameBook(
   return (await differences(tx, { source, target, content })).length === 0;
 }
 
-/** Whether the target has a book that is no unfinished copy; else the copy is begun, or goes on. */
+/** Gives whether the target has a book that is not an unfinished copy. Otherwise begins the copy, or lets it go on. */
 async function begin(
   tx: Transaction,
   { source, target, fingerprint }: Pick<Copying, 'source' | 'target'> & { readonly fingerprint: string },
@@ -232,7 +233,7 @@ async function begin(
   });
 }
 
-/** Each page goes with the place behind it in one transaction: it is there whole, or not at all. */
+/** Each page and the place that it reaches are written in one transaction: a page is there whole or not at all. */
 async function copyEvents(
   tx: Transaction,
   orgId: string,

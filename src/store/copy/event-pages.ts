@@ -1,4 +1,4 @@
-/** The events of an organization in the order in which they arrived, each with all its versions, from whichever store has them. */
+/** The events of an organization in order of arrival, each with all its versions, from whichever store has them. */
 
 import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
@@ -9,15 +9,15 @@ import { rowsOfText } from '../raw-query.ts';
 import { listStagedEvents, readEventHead } from '../records/staged-events.ts';
 
 export interface PlacedVersions {
-  /** Where the event stands among others; rises with every event that is new. */
+  /** The event's place among all events; rises with every new event. */
   readonly place: number;
   /** Oldest first. */
   readonly versions: readonly StoredEvent[];
 }
 
 /**
- * The next events behind a place; empty where there are no more. Fewer than `limit` where they are large: an event may have half
- * a megabyte of properties, and thousands of those are more than a text, or the memory, holds.
+ * The next events after a place; empty if there are no more. Gives fewer than `limit` if events are large: one may have half a
+ * megabyte of properties, and thousands of those are more than a text, or the memory, can hold.
  */
 export type ReadEventPage = (
   tx: Transaction,
@@ -31,7 +31,7 @@ const columns = (event: string): string =>
 
 const size = (event: string): string => `octet_length(${event}."propertiesJson") AS "bytes"`;
 
-/** How many of the first of these rows are taken together. */
+/** How many of the first rows are taken together. */
 function fitting(sizes: readonly Readonly<Record<string, unknown>>[]): number {
   let bytes = 0;
   const end = sizes.findIndex((row) => {
@@ -42,7 +42,7 @@ function fitting(sizes: readonly Readonly<Record<string, unknown>>[]): number {
   return end === -1 ? sizes.length : end;
 }
 
-/** Of a file: names and owners of events are numbers there. */
+/** For a file, where names and owners of events are numbers. */
 export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit }) => {
   const selected = (
     place: string,
@@ -72,7 +72,7 @@ export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit })
   return grouped([...effective, ...superseded].map(placed));
 };
 
-/** Of a server that has the events in its own tables. */
+/** For a server that has the events in its own tables. */
 export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit }) => {
   const all = `"customerId", "contractId", "eventName"`;
   const behind = 'FROM "events" WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3';
@@ -93,12 +93,12 @@ export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit 
   return grouped([...effective, ...older].map(placed));
 };
 
-/** Of a database of events beside the books. */
+/** For a database of events beside the books. */
 export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
   return async (tx, orgId, { after, limit }) => {
     const { lastPlace, movedBatch } = await readEventHead(tx, orgId);
     const staged = await listStagedEvents(tx, orgId);
-    // Places of events that were dropped are empty.
+    // Places of dropped events are empty.
     for (let from = after; from < lastPlace; from += limit) {
       const page = await readBetween(from, from + limit);
       if (page.length > 0) return page;

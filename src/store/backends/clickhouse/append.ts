@@ -1,7 +1,7 @@
 /**
- * How events are recorded beside the books. New versions are staged in the transaction that records them, so that they count
- * from its commit on, or never; what was committed before moves to ClickHouse in large inserts. A move that is cut off is done
- * again with the same rows, and until its own commit readers go by the staged ones.
+ * How events are recorded beside the books. New versions are staged in the transaction that records them, so they count from its
+ * commit on or not at all. Events committed earlier move to ClickHouse in large inserts. An interrupted move is repeated with
+ * the same rows, and until the move's own commit readers use the staged ones.
  */
 
 import { sha256Of } from '../../../digest.ts';
@@ -27,7 +27,7 @@ import {
 import type { ClickhouseServer, EventRow } from './connection.ts';
 import { isKnownDrop } from './view.ts';
 
-/** More characters of keys are not asked about at a time, nor more events: what a server takes of one parameter is limited. */
+/** How many characters of keys, and how many events, one question may name: a server limits the size of a parameter. */
 const keyCharactersAtOnce = 32_000;
 const placesAtOnce = 2_000;
 
@@ -76,7 +76,7 @@ async function refuseUnknownOwners(tx: Transaction, orgId: string, events: reado
   throw new ConstraintViolation('reference', 'an event names a customer or contract that is not there', undefined);
 }
 
-/** By the arrival of the events themselves: no clock is needed. */
+/** Goes by the arrival of the events themselves: no clock is needed. */
 function isDue(
   batches: readonly StagedBatch[],
   { mostStaged, nowEpochMs }: { readonly mostStaged: number; readonly nowEpochMs: number },
@@ -89,7 +89,7 @@ function isDue(
   return lengths.reduce((sum, length) => sum + length, 0) >= limits.stagedCharacters;
 }
 
-/** What stands under a key: the effective event, or one that is dropped, of which nothing else is known any more. */
+/** What has a key: the effective event, or a dropped one, of which nothing else is known any more. */
 type KnownEvent = (StoredEvent & { readonly place: number }) | 'dropped';
 
 async function readEffective(
@@ -114,7 +114,7 @@ async function readEffective(
   return known;
 }
 
-/** The latest moved version of each of these keys that has one. */
+/** The latest moved version under each of these keys that has one. */
 async function findMovedEvents(
   { ask }: ClickhouseServer,
   { orgId, head, keys }: { readonly orgId: string; readonly head: EventHead; readonly keys: readonly string[] },
@@ -162,7 +162,7 @@ async function readPlaces(
   return rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
 }
 
-/** In their order, each part of at most so many characters, or of a single element that has more. */
+/** In order, in parts of at most `most` characters; a single longer element is a part of its own. */
 function inParts<T>(all: readonly T[], most: number, charactersOf: (each: T) => number): T[][] {
   const parts: T[][] = [];
   let room = 0;
@@ -210,8 +210,8 @@ async function decide(
 }
 
 /**
- * Moves the committed ones of `batches`; gives the head behind them. Belongs into a `write` of the organization. Of a batch that
- * is moved and then taken back the rows would stay, and stand in the way of whichever gets its number.
+ * Moves the committed ones of `batches`; gives the head after that. Belongs in a `write` of the organization. Uncommitted
+ * batches stay: if one were moved and then undone, its rows would remain and block the next batch with its number.
  */
 export async function moveBatches(
   server: ClickhouseServer,
@@ -228,7 +228,7 @@ export async function moveBatches(
   await refuseOtherBook(server, tx);
   await announce(server, { orgId, head, batches });
   const placed = batches.flatMap(({ batch, events }) => events.map((event) => ({ orgId, batch, ...event })));
-  // What shared a commit may be more than one text can hold: of one insert is as much as is moved for its size.
+  // Batches that shared a commit may be more than one text can hold, so each insert is as large as a move that is due by size.
   for (const some of inParts(placed, limits.stagedCharacters, ({ propertiesJson }) => propertiesJson.length)) {
     await server.insert('tallybookEvents', some.map(eventRow));
     await server.insert('tallybookEventKeys', some.map(keyRow));
@@ -241,7 +241,7 @@ export async function moveBatches(
   return moved;
 }
 
-/** Another book may have taken the database while there was nothing in it: one that both used could not be told apart any more. */
+/** Another book may have taken the database while it was empty. Events of two books in it could never be told apart again. */
 async function refuseOtherBook({ ask, location }: ClickhouseServer, tx: Transaction): Promise<void> {
   const { eventsElsewhere } = await readBookFacts(tx);
   const books = await ask('SELECT bookId FROM tallybookBook');
@@ -251,7 +251,7 @@ async function refuseOtherBook({ ask, location }: ClickhouseServer, tx: Transact
   });
 }
 
-/** A version as it stands in rows. */
+/** A version as its rows hold it. */
 interface MovedEvent extends PlacedEvent {
   readonly orgId: string;
   readonly batch: number;
@@ -274,8 +274,8 @@ function supersededRows({ orgId, batch, place, version, previous }: MovedEvent):
 }
 
 /**
- * Names the batches before any row of them is written. Another batch of the same number is of a book that went on from an older
- * backup, or of another one: its rows and ours could never be told apart again.
+ * Names the batches before any of their rows is written. A different batch with the same number comes from a book that went on
+ * from an older backup, or from another book: its rows and ours could never be told apart again.
  */
 async function announce(
   { ask, insert }: ClickhouseServer,
@@ -305,7 +305,7 @@ async function announce(
   );
 }
 
-/** A part is shown whole or not at all, and there is one for each month: one row of each tells. */
+/** A part is shown whole or not at all, and each month has a part of its own: one row of each month tells. */
 async function expectShown({ ask, location }: ClickhouseServer, placed: readonly MovedEvent[]): Promise<void> {
   for (const { orgId, customerId, timestampEpochMs, place, version, idempotencyKey } of ofEachMonth(placed)) {
     const [shown] = await ask(
@@ -316,7 +316,7 @@ async function expectShown({ ask, location }: ClickhouseServer, placed: readonly
     );
     expectSome([shown?.['events'], shown?.['keys']], location);
   }
-  // Of months of their own: what was superseded would count beside what took its place.
+  // Their months may differ. A superseded version that is not shown as such would count beside its replacement.
   for (const superseded of ofEachMonth(placed.flatMap(supersededRows))) {
     const [shown] = await ask(`SELECT count() AS total FROM tallybookSupersededEvents WHERE ${isRow}`, superseded);
     expectSome([shown?.['total']], location);

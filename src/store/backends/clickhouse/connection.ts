@@ -1,6 +1,6 @@
 /**
- * A ClickHouse database as the event store uses it: questions, inserts, and what its failures mean to a person.
- * With the settings beside it, what knows the client library.
+ * A ClickHouse database as the event store uses it: questions, inserts, and what its failures mean to a person. Only this file
+ * and the settings beside it know the client library.
  */
 
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
@@ -17,25 +17,25 @@ export type EventRow = Readonly<Record<string, unknown>>;
 export interface ClickhouseServer {
   /** The URL without its password. */
   readonly location: string;
-  /** The rows of a question; its parameters stand in it as `{name:Type}`. */
+  /** The rows that a question gives; its text names parameters as `{name:Type}`. */
   readonly ask: (text: string, parameters?: Readonly<Record<string, unknown>>) => Promise<readonly EventRow[]>;
   /** Resolves when the server has written all rows. */
   readonly insert: (table: EventTable, rows: readonly EventRow[]) => Promise<void>;
   readonly run: (text: string) => Promise<void>;
-  /** Asks for nothing; throws UnavailableError where no answer comes soon. */
+  /** Reads nothing; throws UnavailableError if no answer comes soon. */
   readonly checkAnswers: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** `http_max_field_value_size` of a server, which no request can raise. */
+/** A server's `http_max_field_value_size`, which no request can raise. */
 const longestField = 128 * 1024;
 
-/** A client of the server at `url`; nothing is asked yet. */
+/** A client of the server at `url`; it sends nothing yet. */
 export function connectClickhouse(url: string, patience?: Patience): ClickhouseServer {
   const location = withoutPassword(url);
   const options = { ...clickhouseConnectionOf(url), log: { level: ClickHouseLogLevel.OFF } };
   const client = createClient(options);
-  // Slow answers may hold every connection of the first.
+  // Slow answers may occupy every connection of the first client.
   const aside = createClient({ ...options, max_open_connections: 2 });
   const watched = watchForSilence(location, async (over) => await isThere(aside, over), patience);
   const attempt = async <T>(work: (over: AbortSignal) => Promise<T>, hasRows = false): Promise<T> => {
@@ -54,7 +54,7 @@ export function connectClickhouse(url: string, patience?: Patience): ClickhouseS
           abort_signal: over,
           query_params: { ...parameters },
           format: 'JSONEachRow',
-          // A form would hold the question to what a server takes of one field; a body is as long as it is.
+          // Sent as a form, the question is held to the server's limit for one field; sent as the body, it may be any length.
           use_multipart_params_auto: Buffer.byteLength(text) <= longestField,
         });
         return rowsOf(await answer.text(), location);
@@ -70,7 +70,7 @@ export function connectClickhouse(url: string, patience?: Patience): ClickhouseS
     checkAnswers: async () => {
       const soon = AbortSignal.timeout(limits.readinessMilliseconds);
       try {
-        // Read to its end, or the connection would not be used again.
+        // Read to the end, or the connection would not be reused.
         await (await aside.query({ query: 'SELECT 1', format: 'JSONEachRow', abort_signal: soon })).text();
       } catch (error) {
         throw soon.aborted ? watched.silent(error) : meaningOf(error, { location, hasRows: false });
@@ -84,15 +84,15 @@ export function connectClickhouse(url: string, patience?: Patience): ClickhouseS
   };
 }
 
-/** Whether anything answers, be it a proxy that knows no pings. */
+/** Whether anything answers, even a proxy that knows no pings. */
 async function isThere(client: ClickHouseClient, over: AbortSignal): Promise<boolean> {
   const answer = await client.ping({ select: false, abort_signal: over });
   return answer.success || !(over.aborted || isLostConnection(answer.error));
 }
 
 /**
- * The rows of an answer of one line each. The library takes one that breaks off in a row for whole, and gives what the server
- * says of its failure behind the rows as another row; what is billed by them would be too little.
+ * The rows of an answer, one per line. The library takes an answer that breaks off within a row for whole, and gives the
+ * server's words about a later failure as one more row. Bills made from such rows would be too low.
  */
 function rowsOf(answer: string, location: string): readonly EventRow[] {
   const lines = answer.split('\n');
@@ -123,7 +123,7 @@ function codeOf(error: Error): string {
 const refusals = new Set(['164', '192', '193', '194', '497', '516']);
 const unfitTables = new Set(['16', '47', '60', '117']);
 const unfitSettings = new Set(['115', '418']);
-/** A value of a row, or of a setting in the URL, which is refused before any row is sent. */
+/** A value of a row, or a setting in the URL; the latter is refused before any row is sent. */
 const unreadable = new Set(['6', '26', '27', '72', '376', '467']);
 const limited = new Set(['158', '191', '307', '396']);
 const busy = new Set([
@@ -154,7 +154,7 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
         hint: 'check that the server runs and that its address is right, then repeat the command',
       });
     }
-    // As the library gives an answer that is none of ClickHouse's; what is wrong with ourselves is of another class.
+    // The library's error for an answer that does not come from ClickHouse. Our own faults have other classes.
     if (error.constructor !== Error) return error;
     return new UnavailableError(
       `what answers at ${location} is no ClickHouse server that is understood: ${shortName(oneLine(error.message))}`,

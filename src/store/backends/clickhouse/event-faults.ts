@@ -1,6 +1,6 @@
 /**
- * Whether events in ClickHouse are as `append` leaves them. Of the moved ones: those that are staged are rows of the books,
- * and as they were written.
+ * Whether events in ClickHouse are as `append` leaves them. Checks the moved ones: staged events are rows of the books, and
+ * still as they were written.
  */
 
 import { limits } from '../../../limits.ts';
@@ -10,12 +10,12 @@ import { listStagedEvents, readEventHead } from '../../records/staged-events.ts'
 import type { ClickhouseServer } from './connection.ts';
 
 const recorded = 'orgId = {orgId:String} AND batch <= {movedBatch:UInt64}';
-/** Those that are not dropped. */
+/** Without dropped events. */
 const kept = `${recorded} AND timestampEpochMs >= {droppedBeforeEpochMs:Int64}`;
 const inOrder = `ORDER BY place LIMIT ${limits.findingsPerCheck}`;
 const keysInOrder = `ORDER BY min(place) LIMIT ${limits.findingsPerCheck}`;
 
-/** Keys of dropped versions stay, so that theirs is the whole history. */
+/** The keys of dropped versions stay, so keys hold the whole history. */
 const wrongHistories = `SELECT idempotencyKey AS key FROM tallybookEventKeys FINAL WHERE ${recorded} GROUP BY idempotencyKey
   HAVING count() <> max(version) OR count(DISTINCT place) <> 1 ${keysInOrder}`;
 
@@ -34,7 +34,7 @@ const ofForeignContracts = `SELECT idempotencyKey AS key, place FROM tallybookEv
 const withoutJson = `SELECT idempotencyKey AS key, place FROM tallybookEvents FINAL
   WHERE ${kept} AND NOT isValidJSON(propertiesJson) ${inOrder}`;
 
-/** Every moved event has the number behind the one before it, and its key keeps that number when it is dropped. */
+/** Moved events are numbered without gaps, and the key of a dropped event keeps its number. */
 const missing = `SELECT toString(number + 1) AS key FROM numbers({lastMoved:UInt64})
   WHERE number + 1 NOT IN (
     SELECT place FROM tallybookEventKeys WHERE ${recorded} UNION ALL SELECT place FROM tallybookEvents WHERE ${recorded})
@@ -66,7 +66,7 @@ export async function listEventFaults(
 /** As many as a question takes, and more than doctor lists. */
 const pairsAtOnce = 1_000;
 
-/** Of these customers with contracts that their events name, those whose contract is another customer's. */
+/** Of these pairs of a customer and a contract that its events name, those whose contract is another customer's. */
 async function foreignPairs(
   tx: Transaction,
   orgId: string,
@@ -83,12 +83,12 @@ async function foreignPairs(
   };
 }
 
-/** The numbers of events that are only staged, rising: behind those of all that have moved. */
+/** The numbers of events that are only staged, ascending; they follow the numbers of all moved events. */
 async function stagedPlaces(tx: Transaction, orgId: string): Promise<number[]> {
   return (await listStagedEvents(tx, orgId)).filter(({ version }) => version === 1).map(({ place }) => place);
 }
 
-/** Numbers that are staged nowhere, and should be. */
+/** Numbers that should be staged and are not. */
 function gapsIn(
   staged: readonly number[],
   { lastMoved, lastPlace }: { readonly lastMoved: number; readonly lastPlace: number },

@@ -1,6 +1,6 @@
 /**
- * What meters read, computed by ClickHouse: events are grouped by the texts that the meter's rules look at, as they stand in the
- * JSON, and values added as Decimal256, which is exact. Staged events, and those with an escaped character, are folded here.
+ * What meters read, computed by ClickHouse. Events are grouped by the texts that the meter's rules look at, as the JSON holds
+ * them, and values are added as Decimal256, which is exact. Staged events, and those with an escaped character, are folded here.
  */
 
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
@@ -22,7 +22,7 @@ import {
   withFolded,
 } from '../event-groups.ts';
 
-/** Exactly what `aggregateByScan` gives; of a question about contracts, of a view that has the events of these alone. */
+/** Exactly what `aggregateByScan` gives; if the question names contracts, `view` must hold the events of these alone. */
 export async function aggregateInClickhouse(
   server: ClickhouseServer,
   view: View,
@@ -47,8 +47,8 @@ export async function aggregateInClickhouse(
 }
 
 /**
- * `"name":` stands in a JSON text without backslashes only where the member begins, as long as the name has nothing that JSON
- * itself is made of.
+ * In a JSON text without backslashes, `"name":` stands only at the beginning of that member, provided that the name contains
+ * none of JSON's own characters.
  */
 const plainName = /^[\w.$ -]+$/;
 const isEscaped = String.raw`position(propertiesJson, '\\') > 0`;
@@ -99,10 +99,10 @@ async function askForGroups(
 
 const innerOf = (raw: string): string => `substring(${raw}, 2, length(${raw}) - 2)`;
 
-/** What a server takes of one parameter is limited: where more texts matter, none is told from the others before it comes back. */
+/** A server limits the size of a parameter: beyond this, texts are not grouped there and are told apart here. */
 const textCharactersAtMost = 32_000;
 
-/** A text, or one for all that do not matter. Beyond ASCII a text may have another normal form, so it stays as it is. */
+/** The text itself, or one text for all that do not matter. Text beyond ASCII stays as it is: it may have another normal form. */
 function classOf(raw: string, texts: readonly string[] | undefined, parameters: Record<string, unknown>): string {
   if (texts === undefined || texts.join('').length > textCharactersAtMost) return raw;
   const inner = `if(startsWith(${raw}, '"'), ${innerOf(raw)}, ${raw})`;
@@ -111,7 +111,7 @@ function classOf(raw: string, texts: readonly string[] | undefined, parameters: 
   return `if(${isKept}, ${raw}, '"${otherThan(texts)}"')`;
 }
 
-/** What the groups that the server could read come to, of each interval. */
+/** The readings of the groups that the server could read, per interval. */
 function readingsOf(rows: readonly EventRow[], question: GroupQuestion, keys: GroupKeys): UsageReading[][][] {
   const { request, contractIds } = question;
   const readingOf = createGroupReading(request);

@@ -1,6 +1,5 @@
 /**
- * Events in ClickHouse, of books that are kept elsewhere: see append.ts for how they get there, and
- * view.ts for what a reader sees.
+ * Events in ClickHouse, of books that are kept elsewhere. append.ts says how they get there, view.ts what a reader sees.
  */
 
 import type { Transaction } from '../../database.ts';
@@ -15,7 +14,7 @@ import { countLeft, dropEvents } from './retention.ts';
 import type { ClickhouseServer } from './connection.ts';
 import { ofContracts, scanView, viewOf } from './view.ts';
 
-/** `mostStaged` events of an organization wait to be moved. */
+/** Up to `mostStaged` events of an organization wait to be moved. */
 export function createClickhouseEventStore(server: ClickhouseServer, mostStaged: number): EventStore {
   return {
     append: async (tx, orgId, events, canReplace) =>
@@ -81,7 +80,7 @@ async function list(
     .toSorted((a, b) => b.place - a.place);
   const from = `FROM tallybookEvents FINAL WHERE ${texts.join(' AND ')}`;
   const [counted] = await ask(`SELECT count() AS total ${from}`, parameters);
-  // At most all staged ones stand before the page: with so many more, whatever the page needs has been read.
+  // At most all staged events come before the page, so reading that many rows more covers whatever the page needs.
   const skipped = Math.max(0, offset - staged.length);
   const rows = await ask(
     `SELECT * ${from} ORDER BY place DESC LIMIT ${limit + staged.length} OFFSET ${skipped}`,

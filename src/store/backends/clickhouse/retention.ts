@@ -1,7 +1,7 @@
 /**
- * Dropping old events in ClickHouse. The book has decided from when on an organization has events, and no reader looks behind
- * that; here the rows go. A month that is no other organization's goes as a partition, at once; of others the server rewrites
- * what is left, in its own time. Keys stay, so that an event that comes again is known.
+ * Dropping old events in ClickHouse. The book has set the instant from which an organization has events, and no reader looks
+ * further back; this file removes the rows. A month without rows of other organizations is dropped at once, as a partition. For
+ * other months the server rewrites what is left, in its own time. Keys stay, so that an event that is sent again is recognised.
  */
 
 import type { Transaction } from '../../database.ts';
@@ -12,12 +12,12 @@ import type { EventTable } from './tables.ts';
 
 const emptied = ['tallybookEvents', 'tallybookSupersededEvents'] as const satisfies readonly EventTable[];
 
-/** Belongs into a `write` with the turn of the organization; may be done again. */
+/** Belongs in a `write` with the turn of the organization; may be repeated. */
 export async function dropEvents(server: ClickhouseServer, tx: Transaction, orgId: string): Promise<void> {
   const head = await readEventHead(tx, orgId);
   const beforeEpochMs = head.droppedBeforeEpochMs;
   if (beforeEpochMs === 0) return;
-  // First of all: a reader whose snapshot is older, or a book that was restored, must not take what is left for all there was.
+  // First of all: a reader with an older snapshot, or a restored book, must not take the remaining events for all there were.
   await server.insert('tallybookDropped', [{ orgId, beforeEpochMs }]);
   await moveBatches(server, tx, { orgId, head, batches: await listStagedBatches(tx, orgId) });
   const organizations = await tx.selectFrom('organizations').select('id').limit(2).execute();
@@ -60,7 +60,7 @@ async function empty(
   }
 }
 
-/** A mutation takes no parameters: the server keeps its text. */
+/** A mutation takes no parameters, because the server stores its text. */
 function literal(text: string): string {
   return text.replaceAll(/[\\']/g, (character) => `\\${character}`);
 }

@@ -1,6 +1,6 @@
 /**
- * A server that takes requests and never answers, told from one that is slow with an answer: a slow one answers a ping
- * meanwhile. Who waits for a silent one may hold the turn of a whole book.
+ * Tells a server that takes requests and never answers from one that is slow: a slow server answers a ping meanwhile. Whoever
+ * waits for a silent server may hold the turn of a whole book.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,20 +10,20 @@ import { limits } from '../../../limits.ts';
 
 /** In milliseconds. */
 export interface Patience {
-  /** An answer that takes longer has the server pinged. */
+  /** If an answer takes longer, the server is pinged. */
   readonly answer: number;
   readonly ping: number;
-  /** From one ping of a silent server to the next. */
+  /** Between two pings of a silent server. */
   readonly pause: number;
 }
 
 export interface Watched {
   /**
-   * Gives what `work` gives. Throws UnavailableError where the server falls silent under it, and at once where it is known
-   * to be silent.
+   * Gives what `work` gives. Throws UnavailableError if the server falls silent meanwhile, and at once if it is known to be
+   * silent.
    */
   readonly whileItAnswers: <T>(work: (over: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Told that the server has answered somebody else. */
+  /** Called when the server has answered somebody else. */
   readonly hasAnswered: () => void;
   readonly silent: (cause?: unknown) => UnavailableError;
   readonly close: () => void;
@@ -35,7 +35,7 @@ const usualPatience: Patience = {
   pause: limits.eventPauseMilliseconds,
 };
 
-/** Watches over the server at `location`, which `ping` asks for any answer at all. */
+/** Watches the server at `location`; `ping` gets any answer at all from it. */
 export function watchForSilence(
   location: string,
   ping: (over: AbortSignal) => Promise<boolean>,
@@ -58,7 +58,7 @@ export function watchForSilence(
     });
   }
 
-  /** Beside the calls, so that none of them waits for it. */
+  /** Runs beside the calls, so that none of them waits for it. */
   async function waitForSign(): Promise<void> {
     if (isSilent) return;
     isSilent = true;
@@ -68,11 +68,11 @@ export function watchForSilence(
     }
   }
 
-  /** Throws where the server answers nobody. */
+  /** Throws if the server answers nobody. */
   async function silence(over: AbortSignal): Promise<never> {
     for (;;) {
       await sleep(patience.answer, undefined, { ref: false, signal: over });
-      // Once more, since it may be this process that stood still.
+      // Pinged twice, because it may be this process that stood still.
       if ((await pinged()) || (await pinged())) continue;
       over.throwIfAborted();
       void waitForSign().catch(leaveEnded);

@@ -2,10 +2,10 @@
 
 import { UnavailableError } from '../../../errors.ts';
 
-/** Of the columns that say which copy of a row is which: copies of one row are equal, so either may go. */
+/** By a column that all copies of a row share: copies are equal, so any of them may go. */
 const month = 'PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(timestampEpochMs))';
 
-/** Which version of which event a row is of, and when it was moved. */
+/** Which version of which event a row belongs to, and in which batch it moved. */
 const eventVersion = {
   orgId: 'String',
   customerId: 'String',
@@ -17,9 +17,9 @@ const eventVersion = {
 
 /**
  * `tallybookEvents` has every version of every event, in the order in which meters read; `tallybookEventKeys` where the
- * versions of a key are; `tallybookSupersededEvents` which of them another has replaced. Rows are never changed: a batch that
- * is written again is the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows
- * are written; `tallybookDropped` says from when on an organization has its events; `tallybookBook` whose all of this is.
+ * versions of a key are; `tallybookSupersededEvents` which versions have been replaced. Rows are never changed: a batch that is
+ * written again has the same rows again, and these tables keep one of each. `tallybookBatches` names a batch before its rows are
+ * written; `tallybookDropped` says from when on an organization has events; `tallybookBook` names the book that owns all this.
  */
 const tables = {
   tallybookEvents: {
@@ -56,7 +56,7 @@ const tables = {
 
 export type EventTable = keyof typeof tables;
 
-/** Whose rows tell that a book has its events there, also when all of them were dropped. */
+/** Tables in which any row shows that a book has its events there, even after all events were dropped. */
 export const tablesOfBook = (Object.keys(tables) as EventTable[]).filter((name) => name !== 'tallybookBook');
 
 interface TableServer {
@@ -69,8 +69,8 @@ interface TableServer {
 }
 
 /**
- * Makes the tables that are missing. Whoever runs a cluster makes them beforehand, with engines of its own: throws
- * UnavailableError where one of those has other columns, since a number that is too large for its column is another number there.
+ * Makes the missing tables. Whoever runs a cluster makes them beforehand, with engines of their choice. Throws UnavailableError
+ * if such a table has other columns: a number too large for its column would be stored as a different number.
  */
 export async function prepareTables(server: TableServer): Promise<void> {
   for (const [name, { columns, keys }] of Object.entries(tables)) {
@@ -94,12 +94,12 @@ export async function prepareTables(server: TableServer): Promise<void> {
   }
 }
 
-/** How the values of a column are kept is not what they are. */
+/** How a column stores its values does not change them. */
 function plain(type: string): string {
   return type.replace(/^LowCardinality\((.*)\)$/, '$1');
 }
 
-/** What to say of tables that others made, or that are gone. */
+/** The error for tables that others made, or that are gone. */
 export function unfitTable(
   location: string,
   why: string,

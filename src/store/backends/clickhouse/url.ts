@@ -1,4 +1,4 @@
-/** From the URL of a ClickHouse database to what its client connects with. */
+/** From the URL of a ClickHouse database to the options of its client. */
 
 import { type ClickHouseClientConfigOptions, type ClickHouseSettings, SettingsMap } from '@clickhouse/client';
 
@@ -8,7 +8,7 @@ import { limits } from '../../../limits.ts';
 
 const ports = { plain: 8123, tls: 8443 } as const;
 
-/** A limit of the user's that is reached is an error, and never an answer by a part of the events, or of the cluster. */
+/** Reaching a limit of the user is an error, never an answer from only a part of the events or of the cluster. */
 const nothingLeftOut: ClickHouseSettings = {
   additional_result_filter: '',
   additional_table_filters: SettingsMap.from({}),
@@ -28,7 +28,7 @@ const nothingLeftOut: ClickHouseSettings = {
   result_overflow_mode: 'throw',
 };
 
-/** Of no rows a total is 0, as it is where nobody has asked for the standard's NULL; and no answer is one of before. */
+/** The total of no rows is 0, even if a user's settings ask for the standard's NULL; and no answer comes from a cache. */
 const plainAnswers: ClickHouseSettings = {
   aggregate_functions_null_for_empty: 0,
   empty_result_for_aggregation_by_empty_set: 0,
@@ -36,37 +36,37 @@ const plainAnswers: ClickHouseSettings = {
   data_type_default_nullable: 0,
 };
 
-/** What our statements are written for; no URL changes these. */
+/** The settings that our statements are written for; no URL changes them. */
 const ownSettings: ClickHouseSettings = {
   ...nothingLeftOut,
   ...plainAnswers,
   output_format_json_quote_64bit_integers: 0,
-  // A row that is not taken as a whole is not taken: a table may lack a column, and a user may be allowed errors.
+  // A row is taken whole or not at all: a table may lack a column, and a user's settings may allow errors.
   input_format_skip_unknown_fields: 0,
   input_format_allow_errors_num: '0',
   input_format_allow_errors_ratio: 0,
   input_format_null_as_default: 0,
-  // An insert that is answered is written.
+  // An insert is written before it is answered.
   async_insert: 0,
-  // A question that fails half-way is refused, rather than answered by half.
+  // A question that fails half-way is refused, instead of answered by half.
   wait_end_of_query: 1,
   // A row and its copies have the same timestamp, and so the same partition.
   do_not_merge_across_partitions_select_final: 1,
-  // Events of one move may be of any months.
+  // The events of one move may be of any months.
   max_partitions_per_insert_block: '0',
-  // A question names every staged event that replaces one.
+  // A question names every version whose replacement is staged.
   max_query_size: String(64 * 1024 * 1024),
 };
 
 /**
  * Host, port, user, password and database of `clickhouse://…`. `secure=true` means TLS; every other parameter is a setting of
- * the server, such as `insert_quorum=2`. Throws a usage error that never shows the password.
+ * the server, such as `insert_quorum=2`. Throws a usage error, which never shows the password.
  */
 export function clickhouseConnectionOf(url: string): ClickHouseClientConfigOptions {
   const parsed = parse(url);
   const { hostname, port, username, password, pathname, searchParams } = parsed;
   const secure = searchParams.get('secure') ?? 'false';
-  // Taken for no, another word would send the password and the events in clear.
+  // Any other word, taken for no, would send the password and the events in clear.
   if (!['true', 'false'].includes(secure)) throw notSecure(secure);
   const isSecure = secure === 'true';
   searchParams.delete('secure');
@@ -90,14 +90,14 @@ function notSecure(word: string): BillingError {
 }
 
 function parse(url: string): URL {
-  // Only of the web's own schemes are ports and hosts always read.
+  // URL reads port and host reliably only for the web's own schemes.
   const parsed = /^clickhouse:\/\//i.test(url) ? serverUrlOf(url.replace(/^clickhouse:/i, 'http:')) : undefined;
   if (parsed !== undefined && parsed.hostname !== '') {
     try {
       for (const part of [parsed.username, parsed.password, parsed.pathname]) decodeURIComponent(part);
       return parsed;
     } catch {
-      // Said below.
+      // Refused below.
     }
   }
   throw new BillingError('usage', `${withoutPassword(url)} is not the URL of a database for events`, {

@@ -1,6 +1,6 @@
 /**
- * What a reader sees of events in ClickHouse: the batches that were moved when its transaction began, and the staged ones beside
- * them, so that what is written meanwhile changes nothing.
+ * What a reader sees of events in ClickHouse: the batches that had moved when its transaction began, and the staged ones beside
+ * them. What is written meanwhile changes nothing.
  */
 
 import type { Transaction } from '../../database.ts';
@@ -10,19 +10,19 @@ import { type PlacedEvent, listStagedEvents, readEventHead } from '../../records
 import type { ClickhouseServer } from './connection.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
-/** What a reader sees: moved batches by a condition, and the staged versions of events, each event's last one alone. */
+/** What a reader sees: moved batches by a condition, and staged events, each in its last version alone. */
 export interface View {
   readonly staged: readonly PlacedEvent[];
-  /** WHERE that holds for effective events of the organization among the moved ones, and its parameters. */
+  /** A WHERE condition that selects the organization's effective events among the moved ones, and its parameters. */
   readonly condition: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** An error where more events of an organization were dropped than the book knows of, whether or not a row is left to look at. */
+/** Fails if more events of an organization were dropped than the book knows of, even if no row is left to look at. */
 export const isKnownDrop = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpochMs:Int64})
   FROM tallybookDropped WHERE orgId = {orgId:String}) = 0`;
 
-/** Of one customer, or of the whole organization. */
+/** The view of one customer, or of the whole organization. */
 export async function viewOf(
   tx: Transaction | undefined,
   { orgId, customerId }: { readonly orgId: string; readonly customerId?: string | undefined },
@@ -46,7 +46,7 @@ export async function viewOf(
   };
 }
 
-/** What it has of events that name one of these contracts. */
+/** The part of the view whose events name one of these contracts. */
 export function ofContracts(view: View, contractIds: readonly string[]): View {
   const isNamed = new Set<string | null>(contractIds);
   return {
@@ -105,10 +105,10 @@ type Scanned = Pick<
   'idempotencyKey' | 'eventName' | 'timestampEpochMs' | 'contractId' | 'propertiesJson' | 'place'
 >;
 
-/** What stands in its page before it. */
+/** `before` is the number of bytes of properties that precede the row in its page. */
 type ScannedRow = Scanned & { readonly before: number };
 
-/** `amongMoved` narrows the moved events further, and no staged ones. */
+/** `amongMoved` narrows the moved events further, but not the staged ones. */
 export async function scanView(
   { ask }: ClickhouseServer,
   view: View,
