@@ -1,4 +1,4 @@
-/** What the copy of a SQLite file turns out to be. */
+/** Inspects the copy of a SQLite file. */
 
 import { DatabaseSync } from 'node:sqlite';
 
@@ -12,16 +12,16 @@ import { damagesOf } from './inspection.ts';
 import { checkOwnSchema } from './schema.ts';
 
 export interface CopiedDatabase extends BackedUp {
-  /** Empty for a sound copy; the rest is worth nothing otherwise. */
+  /** Empty for a sound copy; otherwise the other fields are worthless. */
   readonly damages: readonly string[];
 }
 
-/** Schema versions from which there is something to count. */
+/** The schema versions from which each of these exists. */
 const versionWith = { events: 2, seals: 4, shortIds: 6, facts: 7 } as const;
 
 /**
- * Looks over a copy, which nobody else has open, of the database or backup at `source`. Throws, naming that, for a file that is
- * no database of ours, or of a newer program.
+ * Inspects a copy of the database or backup at `source`; nobody else may have the copy open. Throws, naming `source`, if the
+ * file is not a database of ours or comes from a newer program.
  */
 export function readCopy(path: string, source: string): CopiedDatabase {
   let copy: DatabaseSync | undefined;

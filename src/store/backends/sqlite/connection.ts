@@ -1,6 +1,6 @@
 /**
  * One connection to one SQLite file: its statements, its transactions, and how its handle is replaced after a disk error.
- * What SQLite means by its statements is here and in the files of this folder; nowhere else.
+ * Only the files of this folder know what SQLite means by its statements.
  */
 
 import { resolve } from 'node:path';
@@ -14,34 +14,34 @@ import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
 import { openHandle, prepareFile } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
-/** What the SQLite backend asks of its file. */
+/** What the SQLite backend needs of its file. */
 export interface SqliteConnection {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly isTransaction: boolean;
   /** A read or write of the disk failed: nothing that this transaction does can be relied on. */
   readonly isBroken: boolean;
-  /** The transaction that runs is one for writing. */
+  /** The running transaction may write. */
   readonly isWriting: boolean;
-  /** How many handles and how many transactions there have been, the present ones included. */
+  /** How many handles and transactions there have been, including the present ones. */
   readonly handleCount: number;
   readonly transactionCount: number;
   /** How long a transaction waits for another writer. */
   readonly busyMilliseconds: number;
   /**
-   * A prepared statement, the same one for the same text while the connection lives. Integers are read as bigint. A
-   * transaction for reading is refused what could write.
+   * A prepared statement; the same text gives the same statement while the connection lives. Integers are read as bigint. A
+   * transaction for reading is refused any statement that could write.
    */
   prepare(sql: string): StatementSync;
-  /** Runs statements that give nothing back; not in a transaction for reading. */
+  /** Runs statements that give no rows; not in a transaction for reading. */
   execute(sql: string): void;
-  /** Begins a transaction, waiting for the lock at most the busy timeout; gives the schema version that it sees. */
+  /** Begins a transaction and waits for the lock at most the busy timeout; gives the schema version that it sees. */
   begin(access: 'read' | 'write'): Promise<bigint>;
-  /** The same without the wait: a lock is the error that SQLite makes of it. */
+  /** The same without waiting: a lock is the error that SQLite makes of it. */
   tryBegin(access: 'read' | 'write'): Promise<bigint>;
   commit(): void;
   rollback(): void;
-  /** Tells the connection what went wrong, so that it can replace a handle that must not be used again. */
+  /** Notes what went wrong, so that the connection can replace a handle that must not be used again. */
   noteFailure(error: unknown): void;
   close(): void;
 }
@@ -49,8 +49,8 @@ export interface SqliteConnection {
 const cachedStatements = 500;
 
 /**
- * Whether a statement cannot write, whatever it says further on. SQLite's own `query_only` would know, but has every statement
- * prepared anew each time that it is said: a server that reads a key and then writes said it twice a request.
+ * Whether a statement cannot write, whatever follows in it. SQLite's own `query_only` would know, but every switch of it makes
+ * SQLite prepare all statements again. A server that reads a key and then writes would switch twice per request.
  */
 function isReading(sql: string): boolean {
   return ownReadings.has(sql) || sql.startsWith('select ') || /^\s*SELECT\b/i.test(sql) || otherReadings.test(sql);
@@ -60,7 +60,7 @@ const factsOfFile = ['user_version', 'application_id', 'data_version'].map((name
 const ownReadings = new Set(['BEGIN', 'COMMIT', 'ROLLBACK', ...factsOfFile]);
 const otherReadings = /^\s*WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|^PRAGMA \w+_check(?:\(\d+\))?$/is;
 
-/** Opens `path`; makes the file where there is none, unless only reading is asked for. */
+/** Opens `path`; makes a missing file, unless it is opened for reading only. */
 export async function openConnection(location: string, options: StoreOptions): Promise<SqliteConnection> {
   const path = location === inMemory ? location : resolve(location);
   const busyMilliseconds = options.busyTimeoutMilliseconds ?? limits.busyTimeoutMilliseconds;
@@ -70,7 +70,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   const waiting = { path, busyMilliseconds };
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
-  /** What the transaction that runs is for. */
+  /** The access of the running transaction. */
   let access: 'read' | 'write' | undefined;
   let handleCount = 1;
   let transactionCount = 0;
@@ -111,7 +111,7 @@ export async function openConnection(location: string, options: StoreOptions): P
         statements.set(sql, known);
         keepNewest(statements, cachedStatements);
       }
-      // Asked where it matters alone: the patterns are made when they are first asked.
+      // Tested only where it matters, because the patterns are compiled on first use.
       if (access === 'read' && !(known.isReading ??= isReading(sql))) throw readOnlyError(path);
       return known.statement;
     },
@@ -144,7 +144,7 @@ export async function openConnection(location: string, options: StoreOptions): P
       access = undefined;
     },
     noteFailure(error) {
-      // A sync that failed once may report success the next time, with the data gone: only a new handle is safe.
+      // After a failed sync the next one may report success although the data is gone: only a new handle is safe.
       if (isInputOutputFailure(error)) isBroken = true;
     },
     close() {
@@ -166,7 +166,7 @@ function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigin
   }
 }
 
-/** A number that the file keeps in its header. */
+/** A number in the header of the file. */
 export function pragma(connection: Pick<SqliteConnection, 'prepare'>, name: 'user_version' | 'application_id'): bigint {
   return connection.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
 }

@@ -1,15 +1,15 @@
-/** One SQLite file into another, whatever is written meanwhile. */
+/** Copies one SQLite file into another, whatever is written meanwhile. */
 
 import { backup, DatabaseSync } from 'node:sqlite';
 
 import { limits } from '../../../limits.ts';
 import { isFullDisk, meaningOf } from './errors.ts';
 
-/** More than any database has: one step, so that writers between two steps cannot make it begin again for ever. */
+/** More than any database has. All pages go in one step, because writers between two steps could make it restart for ever. */
 const allPages = 2_147_483_647;
 
 /**
- * Copies the database at `source` as it stands now into `target`, an empty file that will be called `name`. The copy needs no
+ * Copies the database at `source`, as it stands now, into `target`, an empty file that will be called `name`. The copy needs no
  * log beside it.
  */
 export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
@@ -27,7 +27,7 @@ export async function copyDatabase(source: string, target: string, name: string)
       copy.close();
     }
   } catch (error) {
-    // Only the copy takes room.
+    // Only the copy takes space.
     throw meaningOf(error, isFullDisk(error) ? name : source);
   }
 }

@@ -4,7 +4,7 @@ import { BillingError, DamagedError, UnavailableError, UnknownOutcomeError } fro
 import { type ConstraintRule, ConstraintViolation } from '../../constraint-violation.ts';
 import type { NameFault } from './names.ts';
 
-/** Primary result codes, https://sqlite.org/rescode.html; an extended code keeps its primary one in the low byte. */
+/** Primary result codes, https://sqlite.org/rescode.html; an extended code has its primary code in the low byte. */
 const code = {
   busy: 5,
   locked: 6,
@@ -35,7 +35,7 @@ function primaryCodeOf(error: unknown): number | undefined {
   return extended === undefined ? undefined : extended & 0xff;
 }
 
-/** Another connection holds the lock that was asked for; the same statement may succeed later. */
+/** Another connection holds the lock; the same statement may succeed later. */
 export function isBusy(error: unknown): boolean {
   const primary = primaryCodeOf(error);
   return primary === code.busy || primary === code.locked;
@@ -46,7 +46,7 @@ export function isCorrupt(error: unknown): boolean {
   return primaryCodeOf(error) === code.corrupt;
 }
 
-/** What was to be written has no room. */
+/** There is no space for what was to be written. */
 export function isFullDisk(error: unknown): boolean {
   return primaryCodeOf(error) === code.full;
 }
@@ -57,8 +57,8 @@ export function isInputOutputFailure(error: unknown): boolean {
 }
 
 /**
- * Whether a commit that failed with this may have been kept: it stands in the log in full before the log is synced, and whoever
- * finds the log first, after a kill for one, takes it for a commit. What could not be written is not there.
+ * Whether a commit that failed with this error may have been kept. Before the log is synced, the commit is already in it in full,
+ * and whoever reads the log first, for instance after a kill, takes it for a commit. After a failed write it is not there.
  */
 export function mayBeCommitted(error: unknown): boolean {
   return isInputOutputFailure(error) && extendedCodeOf(error) !== failedWrite;
@@ -67,13 +67,13 @@ export function mayBeCommitted(error: unknown): boolean {
 /** SQLITE_IOERR_WRITE */
 const failedWrite = 778;
 
-/** The file, or the directory where its log would stand, cannot be written or opened in this way. */
+/** The file, or the directory for its log, cannot be written to or opened in this way. */
 export function isNotWritable(error: unknown): boolean {
   const primary = primaryCodeOf(error);
   return primary === code.readOnly || primary === code.cannotOpen;
 }
 
-/** What is written now would be in no file of this name, or could be lost to who writes by another. */
+/** Faults because of which a write would reach no file of this name, or could be lost to a writer who uses another name. */
 export const nameFaults: Readonly<Record<NameFault, (path: string) => UnavailableError>> = {
   lost: (path) =>
     new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
@@ -161,7 +161,7 @@ const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> 
   [code.notADatabase]: (path, cause) => foreignFileError(path, cause),
 };
 
-/** The error to show in place of what SQLite threw; anything else comes back as it is. */
+/** The error to show in place of SQLite's; anything else is returned as it is. */
 export function meaningOf(error: unknown, path: string): unknown {
   const primary = primaryCodeOf(error);
   if (primary === undefined || !(error instanceof Error)) return error;

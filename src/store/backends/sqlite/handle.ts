@@ -1,4 +1,4 @@
-/** A file of SQLite as it is opened: whether it may be written, what SQLite is told of it, and whether it is still the same. */
+/** How a SQLite file is opened: whether it may be written, how SQLite is configured, and whether it is still the same file. */
 
 import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -22,10 +22,10 @@ import type { NameFault } from './names.ts';
 const oldestSqlite = [3, 51, 3];
 
 /**
- * FULL makes an acknowledged write survive power loss. A log of 10,000 pages before it is folded back, and a cache of 64 MiB,
- * are what a fast import needs. A log that grew beyond 64 MiB, while somebody read for long, gives the disk its room back
- * once it is begun anew, rather than when the last process ends. The last word reads the header, so that a file which is no
- * database, or cannot be used in this way, is found out at once.
+ * FULL makes an acknowledged write survive power loss. A fast import needs a log of up to 10,000 pages before a checkpoint, and
+ * a cache of 64 MiB. A log that grew beyond 64 MiB during a long reading returns its space to the disk when it is restarted,
+ * rather than when the last process ends. The last statement reads the header, so that a file that is not a database, or cannot
+ * be used in this way, is found out at once.
  */
 const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA synchronous = FULL;
@@ -38,20 +38,20 @@ const settings = `PRAGMA trusted_schema = OFF;
 export interface Handle {
   readonly database: DatabaseSync;
   readonly isReadOnly: boolean;
-  /** Why a file that may be written must not be: what is written now could be in no file that anybody opens. */
+  /** Why a writable file must not be written to: the write could end up in no file that anybody opens. */
   readonly nameFault: () => NameFault | undefined;
-  /** Called in each transaction that writes: from then on its log is to be the same. */
+  /** Called in each transaction that writes: from then on the log has to stay the same. */
   readonly noteLog: () => void;
-  /** Whether a file has changed of which SQLite was told that nobody changes it. */
+  /** Whether a file has changed that SQLite was told never changes. */
   readonly isOutdated: () => boolean;
-  /** Left to the end of the process where closing would take away what others have written. */
+  /** Leaves the file open until the process ends if closing it would lose what others have written. */
   readonly close: () => void;
 }
 
 const never = (): boolean => false;
 const none = (): undefined => undefined;
 
-/** Opens what `prepareFile` has made sure of: for reading alone where that is asked for, or nothing else can be had. */
+/** Opens what `prepareFile` has checked; for reading only, if that is requested or nothing else is possible. */
 export function openHandle(path: string, options: StoreOptions): Handle {
   const writing = { isReadOnly: false, isOutdated: never } as const;
   if (path === inMemory)
@@ -70,8 +70,8 @@ export function openHandle(path: string, options: StoreOptions): Handle {
   try {
     return { ...reading, ...closing(connect(path, options, true)), isOutdated: never };
   } catch (error) {
-    // Where the directory cannot be written, SQLite reads a file only when told that it does not change. That is so as
-    // long as there is no log beside it; the stamp notices when it ceases to be.
+    // If the directory is not writable, SQLite reads a file only when told that it never changes. That holds while there is no
+    // log beside the file; the stamp notices when the file changes after all.
     if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
@@ -110,7 +110,7 @@ function connect(location: string | URL, options: StoreOptions, readOnly: boolea
   }
 }
 
-/** Throws for a version of SQLite that two writers could damage a file with. */
+/** Throws for a version of SQLite with which two writers could damage a file. */
 export function refuseOldSqlite(version: string): void {
   const numbers = version.split('.').map(Number);
   const difference = oldestSqlite.map((least, index) => (numbers[index] ?? 0) - least).find((n) => n !== 0) ?? 0;
@@ -121,9 +121,8 @@ export function refuseOldSqlite(version: string): void {
 }
 
 /**
- * Makes the file where there is none, unless it is only to be read. Throws NotFoundError or UnavailableError, and an internal
- * error for a file that was cut to less than a database begins with: SQLite would take it for a new one, and what is left in
- * its log for that of another.
+ * Makes the file if there is none, unless it is only to be read. Throws NotFoundError or UnavailableError, and an internal error
+ * for a file shorter than a database's header: SQLite would take it for a new one, and the rest of its log for another file's.
  */
 export function prepareFile(path: string, { isRead }: { readonly isRead: boolean }): void {
   refuseLongPath(path);
@@ -135,7 +134,7 @@ export function prepareFile(path: string, { isRead }: { readonly isRead: boolean
   else throw noFileError(path, found);
 }
 
-/** SQLite would call a directory a failure of the disk. */
+/** SQLite would report a directory as a disk failure. */
 function noFileError(path: string, found: Stats): UnavailableError {
   return new UnavailableError(
     `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
@@ -146,17 +145,17 @@ function noFileError(path: string, found: Stats): UnavailableError {
 /** https://sqlite.org/fileformat.html#the_database_header */
 const headerBytes = 100;
 
-/** Stands beside a file that was made and has not begun yet, also where whoever made it was killed. */
+/** Marks a file that was made and is still empty, even after its maker was killed. */
 const pathOfMark = (path: string): string => `${path}-new`;
 
 function refuseCut(path: string, size: number): void {
   if (size >= headerBytes) return;
   if (size > 0) throw foreignFileError(path);
-  // Whoever makes it takes the mark away once there is something in it: so it is looked at again behind that.
+  // Its maker removes the mark once the file has content, so the size is read again after looking for the mark.
   if (!existsSync(pathOfMark(path)) && factsOf(path)?.size === 0) throw cutFileError(path);
 }
 
-/** Told once something stands in the file. */
+/** Called once the file has content. */
 export function noteBegun(path: string): void {
   rmSync(pathOfMark(path), { force: true });
 }
@@ -168,7 +167,7 @@ function createFile(path: string): void {
     closeSync(openSync(pathOfMark(path), 'w', 0o600));
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    // Another process has made it, and taken its mark away as soon as it had begun.
+    // Another process has made the file, and removed the mark as soon as it had content.
     const isMade = isFile(path);
     if (existsSync(pathOfMark(path)) && (!isMade || (factsOf(path)?.size ?? 0) > 0)) noteBegun(path);
     if (isMade) return;

@@ -1,4 +1,4 @@
-/** How a SQLite file is looked over: its pages and references by SQLite itself, its schema against a new one. */
+/** Inspects a SQLite file: SQLite itself checks pages and references, and the schema is compared with a new one. */
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,14 +13,14 @@ import { isCorrupt } from './errors.ts';
 import { lossesOf, type NewestNote } from './newest-note.ts';
 import { prepareSchema } from './schema.ts';
 
-/** Belongs into a transaction, so that pages, references and schema are of one state; `note` was read before it. */
+/** Belongs in a transaction, so that pages, references and schema are of one state; `note` is read before it begins. */
 export async function inspectDatabase(
   connection: SqliteConnection,
   { isFull }: InspectionOptions,
   note: NewestNote,
 ): Promise<Inspection> {
   const damages = damagesOf(connection, isFull ? 'integrity_check' : 'quick_check');
-  // What a damaged file says of its rows is worth nothing, and asking may fail.
+  // A damaged file's rows prove nothing, and reading them may fail.
   const isSound = damages.length === 0;
   return {
     location: connection.path,
@@ -34,7 +34,7 @@ export async function inspectDatabase(
   };
 }
 
-/** What can be said of a file that cannot be read as a database any more; `failure` is why. */
+/** What can be said of a file that can no longer be read as a database; `failure` is the reason. */
 export function inspectDamaged(path: string, failure: Error): Inspection {
   const database = new DatabaseSync(path, { readOnly: true, readBigInts: true, defensive: true });
   try {
@@ -54,7 +54,7 @@ export function inspectDamaged(path: string, failure: Error): Inspection {
   }
 }
 
-/** SQLite itself reads none of a file that was cut. https://sqlite.org/fileformat.html#user_version */
+/** SQLite itself reads nothing from a file that was cut. https://sqlite.org/fileformat.html#user_version */
 function versionInHeader(path: string): number {
   const bytes = Buffer.alloc(4);
   const file = openSync(path, 'r');
@@ -67,8 +67,8 @@ function versionInHeader(path: string): number {
 }
 
 /**
- * What SQLite finds wrong with the file: pages, indexes, UNIQUE and NOT NULL, but not CHECK, which it leaves out where it only
- * reads. At most `limits.findingsPerCheck` sentences; empty for a sound one.
+ * What SQLite finds wrong with the file: pages, indexes, UNIQUE and NOT NULL, but not CHECK, which it skips when it only reads.
+ * At most `limits.findingsPerCheck` sentences; empty if the file is sound.
  */
 export function damagesOf(
   connection: Pick<SqliteConnection, 'prepare'>,
@@ -94,13 +94,13 @@ function danglingReferences(connection: SqliteConnection): DanglingReference[] {
     }));
 }
 
-/** The newest instant of a row of any organization; empty where there is none. */
+/** The newest instant of a row of any organization; empty if there is none. */
 export function newestIn(connection: Pick<SqliteConnection, 'prepare'>): string {
   const row = connection.prepare('SELECT max("lastCreatedAt") AS "newest" FROM "organizations"').get();
   return String(row?.['newest'] ?? '');
 }
 
-/** The modes of Windows say nothing about who may read. */
+/** File modes on Windows say nothing about who may read. */
 function exposedFiles(path: string): string[] {
   if (process.platform === 'win32') return [];
   return [path, `${path}-wal`, `${path}-shm`].filter((file) => {
@@ -119,7 +119,7 @@ async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDi
   }
 }
 
-/** The statement of each table, index and trigger; what SQLite makes for itself is left out. */
+/** The statement of each table, index and trigger, without what SQLite makes for itself. */
 function schemaOf(connection: SqliteConnection): Map<string, string> {
   const rows = connection.prepare('SELECT "type", "name", "sql" FROM sqlite_schema ORDER BY "name"').all();
   const own = rows.filter((row) => !String(row['name']).startsWith('sqlite_'));

@@ -1,12 +1,10 @@
-/** The wait for a lock that another process holds. */
+/** Waits for a lock that another process holds. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isBusy, lockedError } from './errors.ts';
 
-/**
- * How long SQLite itself waits for a lock, which stops the whole process; between two such waits other work goes on.
- */
+/** How long SQLite itself waits for a lock, which stops the whole process; between two such waits other work goes on. */
 export const sliceMilliseconds = 50;
 const pauseMilliseconds = 5;
 
@@ -15,7 +13,7 @@ export interface LockWait {
   readonly busyMilliseconds: number;
 }
 
-/** Tries until it succeeds, fails for another reason than a lock, or the busy timeout has passed. */
+/** Tries until it succeeds, fails for a reason other than a lock, or the busy timeout has passed. */
 export async function waitForLock<T>({ path, busyMilliseconds }: LockWait, attempt: () => T | Promise<T>): Promise<T> {
   let timeout: AbortSignal | undefined;
   for (;;) {
@@ -23,7 +21,7 @@ export async function waitForLock<T>({ path, busyMilliseconds }: LockWait, attem
       return await attempt();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      // Set on the first refusal alone, which came after one slice.
+      // Set on the first refusal only, which came after one slice.
       timeout ??= AbortSignal.timeout(Math.max(0, busyMilliseconds - sliceMilliseconds));
       if (timeout.aborted || busyMilliseconds <= sliceMilliseconds) throw lockedError(path, busyMilliseconds, error);
     }

@@ -1,6 +1,6 @@
 /**
- * Mirrors in files of SQLite: answers as JSON text, found by kind and id. The file says by its application id that it is a
- * mirror, so that it is never taken for a database whose books can be kept. It has no log beside it, and can be copied.
+ * Mirrors in SQLite files: answers as JSON text, found by kind and id. The application id marks the file as a mirror, so that it
+ * is never taken for a database that keeps books. It has no log beside it, and can be copied.
  */
 
 import { BillingError } from '../../../errors.ts';
@@ -22,7 +22,7 @@ import { waitForLock } from './lock-wait.ts';
 
 const version = 1n;
 
-/** Of lists; both indexes have it, since what finds rows in this order is preferred to what finds few of them. */
+/** The order of lists. Both indexes have it, because SQLite prefers an index in this order to one that finds few rows. */
 const order = "body ->> '$.createdAt' DESC, rank DESC, id DESC";
 
 const schema = `
@@ -36,7 +36,7 @@ const schema = `
   PRAGMA application_id = ${applicationIds.mirror};
   PRAGMA user_version = ${version};`;
 
-/** Opens the mirror at `path`; with a source, makes one of a file that is not there. */
+/** Opens the mirror at `path`; with a source, makes the file if there is none. */
 export async function openSqliteMirror(
   path: string,
   options: { readonly readOnly?: boolean | undefined; readonly source?: MirrorSource | undefined },
@@ -68,7 +68,7 @@ function checkVersion(connection: SqliteConnection): void {
 function mirrorOn(connection: SqliteConnection): Mirror & { make(source: MirrorSource): Promise<void> } {
   const { path, busyMilliseconds } = connection;
 
-  /** Without a wait inside, so that two of them never meet on the one connection. */
+  /** `work` is synchronous, so that two transactions never meet on the one connection. */
   async function transact<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => T): Promise<T> {
     try {
       return await waitForLock({ path, busyMilliseconds }, () => {

@@ -1,31 +1,31 @@
 /**
- * Whether a file that is in use, and the log and its index beside it, are still those that were opened. SQLite goes on with
- * what it has open whoever has taken its name since, and of two that believe different ones each loses what the other wrote.
+ * Whether a file in use, with the log and its index beside it, is still the one that was opened. SQLite keeps using the open
+ * files, whatever has taken their names since. Two processes that use different files each lose what the other wrote.
  */
 
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
 /**
- * `lost`: the file has no name any more, or another one has it. `several`: it has two, each with a log of its own. `logLost`: the
- * log or its index was removed, which SQLite itself does when nobody uses the file any more.
+ * `lost`: the file has no name any more, or another file has it. `several`: it has two names, each with a log of its own.
+ * `logLost`: the log or its index was removed, which SQLite itself does once nobody uses the file any more.
  */
 export type NameFault = 'lost' | 'several' | 'logLost';
 
 export interface Names {
   readonly fault: () => NameFault | undefined;
-  /** Called in a transaction that writes: what has the names of the log then is what SQLite writes to. */
+  /** Called in a transaction that writes: the files with the log's names are then the ones that SQLite writes to. */
   readonly noteLog: () => void;
-  /** Closing writes what is in the log into the file, and removes the log: with an index that others do not have, also what they wrote. */
+  /** Closing writes the log into the file and removes it. If others have another index, that would lose what they wrote. */
   readonly isSafeToClose: () => boolean;
 }
 
-/** Undefined where there is no file. */
+/** Undefined if there is no file. */
 type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
 
 /**
- * Begins with what has the names of `path` now; of the log only where SQLite holds it, since what another process has of a new
- * file may go with that process.
+ * Starts from the files that have the names of `path` now. Notes the log only if SQLite holds it: the log that another process
+ * has for a new file may go with that process.
  */
 export function watchNames(path: string, holdsLog: boolean): Names {
   const file = placeOf(path);

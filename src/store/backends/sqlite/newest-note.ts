@@ -1,8 +1,8 @@
 /**
- * When a file was last written, noted beside it: what was acknowledged lies in its log at first, and where somebody removes that,
- * what is left looks whole (reliability 7, C3). The note follows the commit that it tells of, so that no sound file is behind it,
- * and names the file by its inode: another one that has its name now is not held to it. Where time stands it tells no two writes
- * apart.
+ * A note beside a file that says when the file was last written. Acknowledged writes lie in the log at first, and if somebody
+ * removes the log, the rest looks whole (reliability 7, C3). The note is written after the commit, so a sound file is never
+ * behind it. It names the file by inode, so it does not apply to another file that has taken the name. While a simulated clock
+ * stands still, it cannot tell two writes apart.
  */
 
 import {
@@ -19,11 +19,11 @@ import {
 
 import type { LostSpan } from '../../inspection.ts';
 
-/** What stands beside a file of it. */
+/** The content of a note. */
 export interface NewestNote {
-  /** The newest instant that was acknowledged; empty where none was. */
+  /** The newest acknowledged instant; empty if there is none. */
   readonly newest: string;
-  /** What was found to be lost before this. */
+  /** Losses found earlier. */
   readonly lost: readonly LostSpan[];
 }
 
@@ -31,10 +31,10 @@ const nothingNoted: NewestNote = { newest: '', lost: [] };
 const instant = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 const firstLine = new RegExp(`^(${instant}) +(\\d+)$`);
 const lostLine = new RegExp(`^(-|${instant}) (${instant}) (\\d+)$`);
-/** Written over each other, so all of one length. */
+/** Lines are overwritten in place, so all have the same length. */
 const inodeDigits = 20;
 
-/** Beside the file itself, as its log is, by whatever name it was opened. */
+/** Beside the real file, like its log, by whatever name the file was opened. */
 function pathOfNote(path: string): string {
   return `${realPathOf(path)}-newest`;
 }
@@ -47,18 +47,18 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Empty where there is no file. */
+/** Empty if there is no file. */
 function inodeOf(path: string): string {
   return statSync(path, { throwIfNoEntry: false, bigint: true })?.ino.toString() ?? '';
 }
 
-/** The note of the database at `path`, to be read before the transaction whose rows are held against it. */
+/** The note of the database at `path`; read it before the transaction whose rows are compared with it. */
 export function readNewestNote(path: string): NewestNote {
   let text: string;
   try {
     text = readFileSync(pathOfNote(path), 'utf8');
   } catch {
-    // It helps to find a loss, and stops nobody who has none.
+    // The note only helps to find losses; without it nobody is stopped.
     return nothingNoted;
   }
   const inode = inodeOf(path);
@@ -71,28 +71,28 @@ export function readNewestNote(path: string): NewestNote {
   return { newest: of === inode ? newest : '', lost };
 }
 
-/** What was acknowledged that a database does not have whose newest instant is `found`, noted before or seen now. */
+/** Acknowledged writes that a database with `found` as its newest instant lacks: noted losses, and one found now. */
 export function lossesOf({ newest, lost }: NewestNote, found: string): readonly LostSpan[] {
   const isKnown = newest <= found || lost.some(({ until }) => until === newest);
   return isKnown ? lost : [...lost, { after: found, until: newest }];
 }
 
-/** For the file of a new database, or one that was restored, or whose time begins anew: what was noted does not hold of it. */
+/** For a new or restored database, and when time begins anew: the old note does not apply any more. */
 export function removeNewestNote(path: string): void {
   rmSync(pathOfNote(path), { force: true });
 }
 
 export interface NewestNoter {
-  /** Keeps what is found to be lost, which the next instant would hide: to be told before anything is noted. */
+  /** Records a loss that the next noted instant would hide; call it before anything is noted. */
   compare(note: NewestNote, found: string): void;
-  /** Notes an instant that was committed; not one before another that is noted. */
+  /** Notes a committed instant, unless a later one is noted. */
   note(instant: string): void;
-  /** Where time begins anew, what was noted would be a loss. */
+  /** When time begins anew, the noted instant would look like a loss. */
   forget(): void;
   close(): void;
 }
 
-/** Notes for the database at `path` what this process writes. */
+/** Notes what this process writes to the database at `path`. */
 export function createNewestNoter(path: string): NewestNoter {
   let newest: string | undefined;
   let inode = '';
@@ -133,7 +133,7 @@ export function createNewestNoter(path: string): NewestNoter {
   };
 }
 
-/** Where a note cannot be written, the database can, and more is lost by refusing. */
+/** If the note cannot be written, the database still can, and refusing would lose more. */
 function orNot(write: () => void): void {
   try {
     write();

@@ -1,6 +1,6 @@
 /**
- * Queries of a connection: those whose text is known run as they are, others by way of a Kysely dialect over node:sqlite. That is
- * loaded when a query has to be built, and takes as long as the rest of a short command does.
+ * Queries of a connection. Those with a known text run directly, others through a Kysely dialect over node:sqlite. Loading the
+ * dialect takes as long as the rest of a short command, so it waits until a query has to be built.
  */
 
 import {
@@ -23,27 +23,27 @@ import { type RunDirectly, runDirectly } from '../../prepared.ts';
 import type { SqliteConnection } from './connection.ts';
 import { meaningOf } from './errors.ts';
 
-/** What leaves everything as it is that `onceUnchanged` keeps. */
+/** Statements that leave everything unchanged that `onceUnchanged` keeps. */
 const changesNothingKept = /^\s*(?:select\s|savepoint\s|release\s|insert into "(?:ledgerEntries|grantExpiries)"\s)/i;
 
-/** Gives the transaction that the connection has just begun, and what has to be called at its end. */
+/** Gives the transaction that the connection has just begun, and a function to call at its end. */
 export function createTransactions(connection: SqliteConnection) {
   let build: ((isOver: () => boolean) => Transaction) | undefined;
   let changes = 0;
   const ends: PageEnds = new Map();
 
   function run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
-    // As the query builder begins what it reads.
+    // The query builder begins its readings this way.
     if (!sql.startsWith('select ') && !changesNothingKept.test(sql)) changes += 1;
     return execute(connection, sql, parameters);
   }
 
-  /** Of all tables with lists: what was written here, and whether another connection has committed anything. */
+  /** The state of all tables with lists: what was written here, and whether another connection has committed anything. */
   function stateOf(): string | undefined {
-    // What it has written may be undone, and then never was.
+    // What this transaction has written may be undone.
     if (connection.isWriting) return undefined;
     const others = connection.prepare('PRAGMA data_version').get()?.['data_version'];
-    // Another handle may be of another file.
+    // Another handle may belong to another file.
     return `${connection.handleCount} ${changes} ${others}`;
   }
 
@@ -71,7 +71,7 @@ export function createTransactions(connection: SqliteConnection) {
   };
 }
 
-/** Every transaction is on the one connection, and begun and ended by the store. */
+/** Every transaction uses the one connection; the store begins and ends it. */
 function createBuilder(run: RunDirectly): (isOver: () => boolean) => Transaction {
   const databaseConnection: DatabaseConnection = {
     async executeQuery<R>({ sql, parameters }: { readonly sql: string; readonly parameters: readonly unknown[] }) {
@@ -109,7 +109,7 @@ function createBuilder(run: RunDirectly): (isOver: () => boolean) => Transaction
   };
 }
 
-/** What went wrong, in our words; the connection learns of it. */
+/** The error in our words; the connection notes it, too. */
 export function failure(connection: SqliteConnection, error: unknown): unknown {
   connection.noteFailure(error);
   return meaningOf(error, connection.path);
@@ -133,13 +133,13 @@ type Row = Record<string, SQLOutputValue>;
 
 interface Columns {
   readonly names: readonly string[];
-  /** A row of nothing. What is copied from it has its place for each column, and none has to be made as it is filled. */
+  /** A row of nulls. A copy of it has its columns in place already, so that filling it creates none. */
   readonly blank: Row;
 }
 
 const knownColumns = new WeakMap<StatementSync, Columns>();
 
-/** Asked once of a statement: the description of its columns takes longer than most rows do. None where it gives no rows. */
+/** Read once per statement: describing its columns takes longer than most rows. Empty if it gives no rows. */
 function columnsOf(statement: StatementSync): Columns {
   let columns = knownColumns.get(statement);
   if (columns === undefined) {
@@ -151,7 +151,7 @@ function columnsOf(statement: StatementSync): Columns {
   return columns;
 }
 
-/** The objects that Node makes of rows are dictionaries: slow to make, and slow to whoever reads or copies them. */
+/** Node makes dictionary objects of rows, which are slow to make and slow to read or copy. */
 function rowsOf(lists: readonly List[], { names, blank }: Columns): Row[] {
   return lists.map((list) => {
     const row = { ...blank };
@@ -160,7 +160,7 @@ function rowsOf(lists: readonly List[], { names, blank }: Columns): Row[] {
   });
 }
 
-/** Node would bind a number as REAL and NaN as NULL: whole numbers go as integers, all others are refused. */
+/** Node would bind a number as REAL and NaN as NULL. Here integers are bound as integers, and other numbers refused. */
 function bindable(value: unknown): SQLInputValue {
   if (typeof value === 'number') {
     if (!Number.isSafeInteger(value)) throw new TypeError(`${value} is not a safe integer; use a decimal text`);

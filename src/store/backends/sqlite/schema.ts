@@ -1,4 +1,4 @@
-/** Whose file it is, which version it has, and how it gets from there to the version of this program. */
+/** Whether a file is ours, which version it has, and how it is upgraded to the version of this program. */
 
 import { inMemory } from '../../../database-url.ts';
 import { BillingError, OutdatedError, UnavailableError } from '../../../errors.ts';
@@ -14,13 +14,13 @@ const applicationId = BigInt(applicationIds.database);
 const current = BigInt(schemaVersion);
 
 /**
- * Brings the database to the schema of this program; gives the path of a copy of what it was, where it was an older one. A file of
- * another application and one of a newer version are refused before anything is written to them.
+ * Upgrades the database to the schema of this program; gives the path of a copy of the old database, if it was older. A file of
+ * another application or of a newer version is refused before anything is written to it.
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<string | undefined> {
   const isNew = isEmpty(connection);
   const isNewFile = isNew && connection.path !== inMemory;
-  // It was no new one: the log is gone that all of it stood in.
+  // The file was not new: the log that held all of it is gone.
   if (isNewFile && readNewestNote(connection.path).newest !== '') throw cutFileError(connection.path);
   const version = isNew ? 0n : checkOwnSchema(connection, connection.path);
   if (!connection.isReadOnly) {
@@ -30,7 +30,7 @@ export async function prepareSchema(connection: SqliteConnection): Promise<strin
   return version < current ? await migrate(connection) : undefined;
 }
 
-/** The version of a database of ours; throws for a file of another application and for one of a newer program. */
+/** The version of a database of ours; throws for a file of another application or of a newer program. */
 export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, path: string): bigint {
   const found = pragma(connection, 'application_id');
   if (found === BigInt(applicationIds.mirror)) throw mirrorFileError(path);
@@ -40,7 +40,7 @@ export function checkOwnSchema(connection: Pick<SqliteConnection, 'prepare'>, pa
   return version;
 }
 
-/** Throws OutdatedError when another program has changed the schema since this one opened the database. */
+/** Throws OutdatedError if another program has changed the schema since this one opened the database. */
 export function refuseOtherSchema(path: string, version: bigint): void {
   if (version !== current) throw new OutdatedError(path, { found: version, known: current });
 }
@@ -50,7 +50,7 @@ function isEmpty(connection: SqliteConnection): boolean {
   return isUnmarked && connection.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 }
 
-/** The write-ahead log stays the file's mode once it is set; in memory there is none. */
+/** Once set, the write-ahead log stays the file's mode; a database in memory has no log. */
 function useLog(connection: SqliteConnection): void {
   const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (mode === 'wal' || mode === 'memory') return;
@@ -59,7 +59,7 @@ function useLog(connection: SqliteConnection): void {
   });
 }
 
-/** Every step looks at the version again, inside its transaction: another process may be upgrading as well. */
+/** Every step reads the version again, inside its transaction: another process may be upgrading as well. */
 async function migrate(connection: SqliteConnection): Promise<string | undefined> {
   if (connection.isReadOnly && isEmpty(connection)) {
     throw new UnavailableError(`there is nothing in the database ${connection.path} yet`, {
@@ -87,7 +87,7 @@ async function migrate(connection: SqliteConnection): Promise<string | undefined
   return copy;
 }
 
-/** Whether it was empty: then it has what all the steps lead to, in one transaction, which takes a fifth of their time. */
+/** Gives whether the database was empty. It then has the result of all steps, in one transaction and a fifth of the time. */
 async function makeAtOnce(connection: SqliteConnection): Promise<boolean> {
   if (!isEmpty(connection)) return false;
   const { default: statements } = await import('./migrations/newest.json', { with: { type: 'json' } });
@@ -109,7 +109,7 @@ async function migrateBy(connection: SqliteConnection, { version, statements, fi
   });
 }
 
-/** Does `change` in a transaction that writes, given the version that is found in it. */
+/** Does `change` in a transaction that writes, passing it the version found there. */
 async function inTransaction<T>(connection: SqliteConnection, change: (found: bigint) => T): Promise<T> {
   const found = await connection.begin('write');
   try {

@@ -17,11 +17,11 @@ import { failure } from './queries.ts';
 import { prepareSchema } from './schema.ts';
 import { createSqliteTurns } from './turns.ts';
 
-/** Opens the file at `location` (a path or `:memory:`), made and upgraded as needed. */
+/** Opens the file at `location` (a path or `:memory:`); makes or upgrades it as needed. */
 export async function openSqliteStore(location: string, options: StoreOptions): Promise<Store> {
   const { connection, copyBefore } = await open(location, options);
   const turns = createSqliteTurns(connection);
-  /** What waits for another process, and what runs. */
+  /** Counts work that runs or waits for another process. */
   const pending = createPending();
 
   async function inspect(options: InspectionOptions): Promise<Inspection> {
@@ -49,7 +49,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   const noter = connection.path === inMemory ? undefined : createNewestNoter(connection.path);
 
-  /** Before the first write, behind which an older note would not show any more; others wait with it, so as not to overtake it. */
+  /** Runs before the first write, which would hide an older note; other writes wait for it, to avoid overtaking it. */
   const compareNote = once(async () => {
     if (noter === undefined || connection.isReadOnly) return;
     const note = readNewestNote(connection.path);
@@ -59,7 +59,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
     await compareNote();
-    // Who waits longer or shorter than others does not wait with them.
+    // A write with its own timeout does not join the others.
     if (writeOptions?.busyTimeoutMilliseconds !== undefined)
       return await turns.transact('read write', change, writeOptions);
     try {
@@ -69,17 +69,17 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     }
   }
 
-  /** There is one connection: waiting here for the transaction that waits for us would never end. */
+  /** With one connection, waiting inside a transaction for another one would never end. */
   async function queued<T>(work: () => Promise<T>): Promise<T> {
     if (turns.isInside()) throw new Error('a transaction was begun inside another; pass its tx on instead');
     return await pending.run(work);
   }
 
   let eventStore: SqliteEventStore | undefined;
-  /** Made when it is asked for: short commands want nothing of events, and their code takes as long to load as theirs. */
+  /** Made on first use: short commands do not use events, and loading their code takes as long as the command's own. */
   const events = (): SqliteEventStore => (eventStore ??= createSqliteEventStore(connection, options.eventUpkeep));
 
-  /** Events are read beside the queries, in SQLite's own words for what goes wrong. */
+  /** The event store reads without the query layer, so SQLite's own errors are translated here. */
   async function readInOurWords<T>(query: (tx: Transaction) => Promise<T>): Promise<T> {
     return await read(async (tx) => {
       try {
@@ -90,7 +90,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     });
   }
 
-  /** What a reader found out is kept behind its back, where nobody else writes just then. */
+  /** Totals that a reader computed are kept afterwards, if nobody else is writing just then. */
   const read = createSharedReading({
     async transact(work) {
       await turns.transact('read only', work);
@@ -103,14 +103,14 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     try {
       await turns.attempt('read write', async () => events().keepFoundTotals());
     } catch (error) {
-      // They can be found out again, and whoever uses the database next meets the same failure.
+      // The totals can be computed again, and whoever uses the database next meets the same failure.
       connection.noteFailure(error);
     }
   }
 
   let closing: Promise<void> | undefined;
 
-  /** Queues behind what is running. */
+  /** Closes after running work has ended. */
   async function close(): Promise<void> {
     if (turns.isInside()) throw new Error('a store cannot be closed inside a transaction');
     await pending.settled();
@@ -134,7 +134,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     write: (change, writeOptions) => queued(() => write(change, writeOptions)),
     noteNewest: (instant) => noter?.note(instant),
     forgetNewest: () => noter?.forget(),
-    // Work of two processes on one file takes turns by its transactions.
+    // On one file, transactions alone keep processes apart.
     exclusively: async (_name, work) => await work(),
     inspect: (inspectionOptions) => queued(() => inspect(inspectionOptions)),
     close: () => (closing ??= close()),

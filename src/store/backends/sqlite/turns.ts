@@ -1,7 +1,7 @@
 /**
- * Transactions of one connection, so one at a time in a process: others queue in the order in which they came, and what waits
- * for another process comes back to the end of the queue. Every write begins IMMEDIATE, because a transaction that reads first
- * and writes later fails at once when another has committed in between.
+ * Transactions of one connection, so a process runs one at a time. Others queue in order of arrival, and a transaction that
+ * waits for another process returns to the end of the queue. Every write begins IMMEDIATE, because a transaction that reads
+ * first and writes later fails at once if another has committed in between.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -19,15 +19,15 @@ type Work<T> = (tx: Transaction) => Promise<T>;
 
 export interface SqliteTurns {
   /**
-   * Does `work` in a transaction of its own. The wait for another process's lock is outside of the queue: readers and others
-   * go on meanwhile.
+   * Does `work` in its own transaction. Waiting for another process's lock happens outside of the queue, so that readers and
+   * others go on meanwhile.
    */
   transact<T>(accessMode: AccessMode, work: Work<T>, options?: WriteOptions): Promise<T>;
-  /** The same, but a lock of another process fails it at once. */
+  /** The same, but fails at once if another process holds the lock. */
   attempt<T>(accessMode: AccessMode, work: Work<T>): Promise<T>;
-  /** Whether who asks is itself within a transaction. */
+  /** Whether the caller is itself inside a transaction. */
   isInside(): boolean;
-  /** Closes the connection behind what is running. */
+  /** Closes the connection after running work has ended. */
   close(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
         return answer;
       } catch (error) {
         connection.rollback();
-        // Once translated a lock is final: only what has not begun may be tried again without doing its work twice.
+        // A translated lock error is final: only what has not begun may be tried again without doing its work twice.
         throw failure(connection, error);
       } finally {
         end();
@@ -76,7 +76,7 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
   };
 }
 
-/** Throws UnknownOutcomeError where the disk failed when all was written. */
+/** Throws UnknownOutcomeError if the disk failed after everything was written. */
 function commit(connection: SqliteConnection): void {
   const { isWriting } = connection;
   try {

@@ -1,4 +1,4 @@
-/** What a file was before an upgrade, kept beside it: the way back to the program that knew it (reliability 11). */
+/** Keeps a copy of a file beside it before an upgrade: the way back to the program that knew it (reliability 11). */
 
 import { DatabaseSync } from 'node:sqlite';
 
@@ -8,9 +8,9 @@ import { pragma } from './connection.ts';
 import { copyDatabase } from './copy-database.ts';
 
 /**
- * Copies the database at `path`, which has the schema `version`, to `FILE.schema-VERSION`, or to that with a number behind it where
- * an earlier copy is; gives the path. Undefined where another process has upgraded it meanwhile. Throws UnavailableError where
- * there is no room.
+ * Copies the database at `path`, which has the schema `version`, to `FILE.schema-VERSION`, with a number appended if there is an
+ * earlier copy; gives the path. Undefined if another process has upgraded the database meanwhile. Throws UnavailableError if
+ * there is no space.
  */
 export async function backUpBeforeUpgrade(path: string, version: bigint): Promise<string | undefined> {
   const target = freePath(`${path}.schema-${version}`);
@@ -23,7 +23,7 @@ export async function backUpBeforeUpgrade(path: string, version: bigint): Promis
   });
 }
 
-/** Neither an earlier copy nor what an old program has written beside it is replaced. */
+/** Replaces neither an earlier copy nor the files that an old program has written beside it. */
 function freePath(wanted: string): string {
   for (let number = 1; ; number += 1) {
     const path = number === 1 ? wanted : `${wanted}-${number}`;

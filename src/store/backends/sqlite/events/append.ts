@@ -1,4 +1,4 @@
-/** Events into SQLite: the row, its key, its place in the tail, in one pass and without a promise for what is new. */
+/** Writes events to SQLite: the row, its key and its place in the tail, in one pass and without promises for new events. */
 
 import { isSameEvent, storedEvent } from '../../../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../../../event-store.ts';
@@ -14,7 +14,7 @@ const stored = `"event"."seq", "event"."id", "event"."idempotencyKey", "customer
   "contract"."id" AS "contractId", "name"."name" AS "eventName", "event"."timestampEpochMs", "event"."propertiesJson",
   "event"."receivedAtEpochMs", "event"."isLate", "event"."version"`;
 
-/** The columns of `storedEvent`, of events and of their versions. */
+/** Selects the columns of `storedEvent`, from events or from their superseded versions. */
 export const selectStored = (table: 'events' | 'eventVersions'): string => `SELECT ${
   table === 'events' ? stored : stored.replace('"event"."seq"', '"event"."eventSeq" AS "seq"')
 } FROM "${table}" AS "event"
@@ -35,7 +35,7 @@ interface Appender {
   readonly thresholds: UpkeepThresholds;
 }
 
-/** Belongs into a transaction for writing. */
+/** Belongs in a transaction for writing. */
 export async function appendEvents(
   appender: Appender,
   { orgId, events }: { readonly orgId: string; readonly events: readonly NewEvent[] },
@@ -66,11 +66,11 @@ export async function appendEvents(
 
 /** The rows of one call on their way into the tables. */
 interface Batch {
-  /** As a new event, whose key is found by this hash. */
+  /** Inserts a new event, whose key is found by this hash. */
   readonly insert: (event: NewEvent, hash: number) => void;
-  /** In place of the effective version, which readers find where `place` says. */
+  /** Replaces the effective version, which readers find at `place`. */
   readonly replace: (place: EventPlace, event: NewEvent) => void;
-  /** Has keys and tail say what was written. */
+  /** Updates keys and tail with what was written. */
   readonly end: () => void;
 }
 
@@ -81,7 +81,7 @@ function beginBatch(
 ): Batch {
   const seqsOf = eventSeqs(connection, orgId, events);
   const insert = connection.prepare(insertNew);
-  /** Where new events stand when all is written, in their order; then those that were there before, by their seqs. */
+  /** Where new events stand once all is written, in order; `moved` has the same for earlier events, by seq. */
   const places: EventPlace[] = [];
   const moved = new Map<number, EventPlace>();
   const superseded: EventPlace[] = [];
@@ -93,7 +93,7 @@ function beginBatch(
       const { customerSeq, contractSeq, nameId } = seqsOf(event);
       const { timestampEpochMs, propertiesJson } = event;
       const isLate = event.isLate ? 1 : 0;
-      // Nothing comes of it, and `get` makes no object that says so.
+      // The statement gives no row, and `get`, unlike `run`, makes no object to say so.
       insert.get(next, event.idempotencyKey, event.id, customerSeq, contractSeq, nameId, timestampEpochMs, propertiesJson,
         event.receivedAtEpochMs, isLate); // prettier-ignore
       recent.add([customerSeq, timestampEpochMs, next, contractSeq, nameId, isLate, propertiesJson]);

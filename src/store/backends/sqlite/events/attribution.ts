@@ -1,4 +1,4 @@
-/** Which events of a customer are of which contract: those that name it, and in its time those that name none. */
+/** Which events of a customer belong to which contract: those that name it, and at certain times those that name none. */
 
 import { chooseByContract, type ChosenRows, chooseRows, type RowChoice } from './segment-rows.ts';
 import type { Segment } from './segment.ts';
@@ -6,13 +6,13 @@ import type { EpochInterval, EventScan } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { findContractSeq } from './ids.ts';
 
-/** The contract that is asked for, and when events that name none are another's. */
+/** The requested contract, and the intervals in which events that name no contract belong to another one. */
 export interface Attribution {
   readonly contractSeq: number;
   readonly elsewhere: readonly EpochInterval[];
 }
 
-/** Undefined where no contract is asked for, and events of all of them are wanted. */
+/** Undefined if no contract is requested, which means the events of all contracts. */
 export function attributionOf(
   connection: SqliteConnection,
   orgId: string,
@@ -23,7 +23,7 @@ export function attributionOf(
   return { contractSeq, elsewhere: contract.unassignedOutside };
 }
 
-/** Whether an event is the contract's, by the contract that its row names, 0 for none, and by its own time. */
+/** Whether an event belongs to the contract, by the contract that its row names (0 for none) and by its timestamp. */
 export function isAttributed(
   { contractSeq, elsewhere }: Attribution,
   rowContractSeq: number,
@@ -35,7 +35,7 @@ export function isAttributed(
   );
 }
 
-/** Whether only a part of a span's events that name no contract are the contract's. */
+/** Whether only a part of the events in a span that name no contract belong to the contract. */
 function isCut({ elsewhere }: Attribution, span: EpochInterval): boolean {
   const touching = elsewhere.filter(
     ({ fromEpochMs, toEpochMs }) => fromEpochMs < span.toEpochMs && span.fromEpochMs < toEpochMs,
@@ -45,7 +45,7 @@ function isCut({ elsewhere }: Attribution, span: EpochInterval): boolean {
   return touching.length > 0 && !touching.some(covers);
 }
 
-/** Which rows of a segment whose days begin at `start` are the contract's; undefined where every one is. */
+/** Tells which rows of a segment whose days begin at `start` belong to the contract; undefined if all do. */
 function rowTest(
   attribution: Attribution,
   { fixed, valueOfAll }: Segment,
@@ -61,21 +61,21 @@ function rowTest(
   return (row) => isAttributed(attribution, contractSeq[row] ?? 0, start + (millisecond[row] ?? 0));
 }
 
-/** Who takes which events of a customer: each is one's at most. */
+/** Who takes which events of a customer: each event goes to one taker at most. */
 export interface Takers<Taker> {
   readonly each: readonly Taker[];
-  /** By the contract that an event names, 0 for none, and its own time. */
+  /** By the contract that an event names (0 for none) and its timestamp. */
   readonly ofEvent: (contractSeq: number, timestampEpochMs: number) => Taker | undefined;
-  /** Whether events of a span that name the same contract, or none, may be several's. */
+  /** Whether events of a span that name the same contract, or none, may go to several takers. */
   readonly isCut: (span: EpochInterval) => boolean;
-  /** The rows of a segment whose days begin at `start`. */
+  /** The rows of a segment whose days begin at `start`, by taker. */
   readonly ofRows: (
     segment: Segment,
     choice: Pick<RowChoice, 'from' | 'to'> & { readonly start: number },
   ) => readonly (readonly [Taker, ChosenRows])[];
 }
 
-/** One who takes what is attributed; everything where no contract is asked for. */
+/** One taker, for the attributed events, or for all events if no contract is requested. */
 export function oneTaker<Taker>(attribution: Attribution | undefined, taker: Taker): Takers<Taker> {
   return {
     each: [taker],
@@ -88,7 +88,7 @@ export function oneTaker<Taker>(attribution: Attribution | undefined, taker: Tak
   };
 }
 
-/** Of each of these contracts one, who takes the events that name it. */
+/** One taker for each of these contracts, for the events that name it. */
 export function namedTakers<Taker>(takers: ReadonlyMap<number, Taker>): Takers<Taker> {
   return {
     each: [...takers.values()],

@@ -1,7 +1,7 @@
 /**
- * Segments, totals and names as they were last read, for a process that answers many questions. What has one id and one
- * revision never changes once it is committed, since revisions only rise, nor does a name; what a transaction reads that has
- * changed events is not kept, for it may be undone and its id or revision given to something else.
+ * Caches segments, totals and names as they were last read, for a process that answers many questions. Once committed, the
+ * content of an id and a revision never changes, because revisions only rise; nor does a name. A transaction that has changed
+ * events caches nothing that it reads: it may be undone, and its ids and revisions given to something else.
  */
 
 import { keepNewest } from '../../../../once.ts';
@@ -17,18 +17,18 @@ export interface SegmentVersion {
 }
 
 export interface ReadingCache {
-  /** One that is read once is not kept where it was not. */
+  /** A segment that is read `isOnce` is not added to the cache. */
   readonly segment: (version: SegmentVersion, isOnce?: boolean) => Segment;
   readonly eventName: (nameId: number) => string;
-  /** Undefined where none are kept. */
+  /** Undefined if no totals are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
-  /** The transaction that runs changes events. */
+  /** Notes that the running transaction changes events. */
   readonly noteChange: () => void;
 }
 
-/** Events in the segments that are held, some 100 bytes each once their columns are unpacked. */
+/** Events in the cached segments, some 100 bytes each once their columns are unpacked. */
 const heldEvents = 400_000;
-/** A segment without any event takes as much memory as so many events. */
+/** A segment without any event takes as much memory as this many events. */
 const eventsOfBareSegment = 40;
 const heldTotals = 4_096;
 const heldNames = 4_096;
@@ -43,7 +43,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
 
   const isCommitted = (): boolean => changed !== connection.transactionCount;
 
-  /** Another handle may be of another file. */
+  /** Another handle may belong to another file. */
   function forgetOtherFile(): void {
     if (handle === connection.handleCount) return;
     handle = connection.handleCount;

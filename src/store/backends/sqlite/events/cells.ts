@@ -1,6 +1,6 @@
 /**
- * Exact running quantities by combination of dimensions: scaled integers, plain while they keep every digit and bigints
- * beyond. They are what folds of segments add to, and what is kept of a day.
+ * Exact running quantities by combination of dimensions: scaled integers, plain numbers while those keep every digit and
+ * bigints beyond. Folds of segments add to them, and the kept totals of a day consist of them.
  */
 
 import type { AggregationType } from '../../../../operations/meters.ts';
@@ -9,20 +9,20 @@ import type { UsageDimensions } from '../../../../calculation/specifiers.ts';
 import type { UsageReading } from '../../../../calculation/usage-atoms.ts';
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
 
-/** A whole number: plain where it is a safe integer. */
+/** An integer: a plain number if it is a safe integer. */
 export type Coefficient = number | bigint;
 
-/** What events of one combination came to: `coefficient / 10^scale`, of `count` values, at least one. */
+/** The total of the events of one combination: `coefficient / 10^scale`, of `count` values, at least one. */
 export interface Cell {
   coefficient: Coefficient;
   scale: number;
   count: number;
 }
 
-/** By the JSON of `[event name, property texts or null, group texts]`. */
+/** Keyed by the JSON of `[event name, property texts or null, group texts]`. */
 export type Cells = Map<string, Cell>;
 
-/** Adds what other events of the same combination came to; `cell` stays the caller's. */
+/** Adds the total of other events of the same combination; `cell` stays the caller's. */
 export function addCell(cells: Cells, key: string, cell: Readonly<Cell>, type: AggregationType): void {
   const { coefficient, scale, count } = cell;
   const known = cells.get(key);
@@ -30,7 +30,7 @@ export function addCell(cells: Cells, key: string, cell: Readonly<Cell>, type: A
     cells.set(key, { coefficient, scale, count });
     return;
   }
-  // Each day of a reading comes here with all its combinations, so they are added in place.
+  // Added in place, because each day of a reading comes here with all its combinations.
   const common = Math.max(known.scale, scale);
   const left = rescaled(known.coefficient, common - known.scale);
   const right = rescaled(coefficient, common - scale);
@@ -45,7 +45,7 @@ function combined(a: Coefficient, b: Coefficient, type: AggregationType): Coeffi
   return sumOf(a, b);
 }
 
-/** Exact; a number where that is a safe integer and both were numbers, else a bigint. */
+/** Exact: a number if both were numbers and the sum is a safe integer, otherwise a bigint. */
 export function sumOf(a: Coefficient, b: Coefficient): Coefficient {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -64,7 +64,7 @@ export function rescaled(coefficient: Coefficient, places: number): Coefficient 
   return BigInt(coefficient) * 10n ** BigInt(places);
 }
 
-/** Cells as readings; `rules` and `dimensions` are those by which their keys were made. */
+/** Cells as readings; their keys must have been made with the same `rules` and `dimensions`. */
 export function readingsOfCells(cells: Cells, rules: MeterRules, { propertyKeys }: UsageDimensions): UsageReading[] {
   return [...cells].map(([key, { coefficient, scale, count }]) => {
     const [eventName, properties, groups] = JSON.parse(key) as [string, (string | null)[], string[]];

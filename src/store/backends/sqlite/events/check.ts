@@ -1,6 +1,5 @@
 /**
- * Whether events are as `append` leaves them, and whether what is derived from them says what they say; and how all of it is
- * made again.
+ * Checks whether events are as `append` leaves them and whether derived data agrees with them, and rebuilds the derived data.
  */
 
 import { limits } from '../../../../limits.ts';
@@ -51,7 +50,7 @@ export function listEventFaults(connection: SqliteConnection, orgId: string): Ev
   );
 }
 
-/** Everything that is derived, from the events alone. Belongs into a transaction for writing. */
+/** Rebuilds all derived data from the events alone. Belongs in a transaction for writing. */
 export function rebuildDerived(
   connection: SqliteConnection,
   keys: SqliteEventKeys,
@@ -74,7 +73,7 @@ export function rebuildDerived(
   keys.absorb();
 }
 
-/** Gives the keys of a hash that a crowd has their second ones, but for the first of them. */
+/** Where a crowd of keys shares a hash, gives all but the first of them their second hash. */
 function partCrowds(connection: SqliteConnection): void {
   const crowded = connection.prepare(`SELECT "hash", "eventSeq" FROM (SELECT "hash", "eventSeq",
       row_number() OVER (PARTITION BY "hash" ORDER BY "eventSeq") AS "place" FROM "eventKeyTail" WHERE "hash" IN
@@ -90,7 +89,7 @@ function partCrowds(connection: SqliteConnection): void {
 const keyRows = `SELECT "event"."seq", "event"."idempotencyKey", "customer"."orgId" FROM "events" AS "event"
   JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"`;
 
-/** Customers whose segments, tail or totals are not what their events come to, and events that their key does not find. */
+/** Customers whose segments, tail or totals differ from what their events come to, and events that their key does not find. */
 export function listUpkeepFaults(connection: SqliteConnection, orgId: string): UpkeepFault[] {
   const last = Number(connection.prepare('SELECT max("seq") AS "last" FROM "events"').get()?.['last'] ?? 0n);
   return [...listWrongCustomers(connection, orgId, last), ...listLostKeys(connection, orgId, last)];
@@ -116,7 +115,7 @@ function listWrongCustomers(connection: SqliteConnection, orgId: string, last: n
   return [...wrong].slice(0, limits.findingsPerCheck).map((objectId) => ({ objectId, fault: 'rollUp' }));
 }
 
-/** Keys by which their event is not found: sent again they would count twice. */
+/** Keys that do not lead to their event: sent again, such an event would count twice. */
 function listLostKeys(connection: SqliteConnection, orgId: string, last: number): UpkeepFault[] {
   const hashes = readHashes(connection, last);
   const keyHash = createKeyHashes();
@@ -138,7 +137,7 @@ function readHashes(connection: SqliteConnection, last: number): Float64Array {
   }
   for (const row of connection.prepare('SELECT "firstHash", "data" FROM "eventKeyPieces"').iterate()) {
     const entries = entriesOf(row['data'] as Uint8Array);
-    // A piece is found by what it says that it begins with.
+    // A piece is found by its stated first hash.
     if (entries.hashes[0] !== Number(row['firstHash'])) continue;
     for (const [place, seq] of entries.seqs.entries()) hashes[seq] = entries.hashes[place] ?? -1;
   }
@@ -147,7 +146,7 @@ function readHashes(connection: SqliteConnection, last: number): Float64Array {
 
 type EventRow = readonly [number, number, number, number | null, number, string];
 
-/** Whether segments and tail hold events of the customer alone, each once, and every total is what its segment comes to. */
+/** Whether segments and tail hold the customer's events alone, each once, and every total is that of its segment. */
 function isSound(connection: SqliteConnection, customerSeq: number, seen: Uint8Array): boolean {
   let isRight = true;
   const notice = (seq: number) => {
@@ -182,7 +181,7 @@ function findEvent(connection: SqliteConnection, customerSeq: number, seq: numbe
   return { eventSeq, timestampEpochMs, nameId, isLate: isLateEvent, propertiesJson, contractSeq: contractSeq ?? 0 };
 }
 
-/** The customer's events in the tail, if they are where it says. */
+/** The customer's events in the tail; undefined unless all are where the tail says. */
 function soundTail(connection: SqliteConnection, customerSeq: number): ReturnType<typeof placesInTail> | undefined {
   try {
     const places = placesInTail(connection, { customerSeq });
@@ -190,12 +189,12 @@ function soundTail(connection: SqliteConnection, customerSeq: number): ReturnTyp
       findEvent(connection, customerSeq, eventSeq)?.timestampEpochMs === timestampEpochMs;
     return places.every(isSoundPlace) ? places : undefined;
   } catch {
-    // Bytes that no run has.
+    // The bytes are not those of a run.
     return undefined;
   }
 }
 
-/** The segment, if it is what its events make. */
+/** The segment; undefined unless it is what its events make. */
 function soundSegment(
   connection: SqliteConnection,
   customerSeq: number,
@@ -218,12 +217,12 @@ function soundSegment(
       return undefined;
     return isSameContent(segment, appendEvents(emptySegment, events)) ? segment : undefined;
   } catch {
-    // Bytes that no segment has, or properties that are no JSON, which is told elsewhere.
+    // The bytes are not those of a segment, or properties are not JSON, which is reported elsewhere.
     return undefined;
   }
 }
 
-/** A column may be left out in one and not in the other, since that depends on how it grew. */
+/** A column may be left out in one segment and not in the other, because that depends on how it grew. */
 function isSameContent(one: Segment, other: Segment): boolean {
   const isSameFixed = fixedColumns.every((name) =>
     one.fixed[name].every((value, row) => value === other.fixed[name][row]),

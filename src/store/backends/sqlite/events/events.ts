@@ -1,7 +1,7 @@
 /**
- * Events in SQLite. This is the hot path, so it speaks to prepared statements: a query builder costs more than the row.
- * The table `events` holds the effective versions; a trigger keeps what an update supersedes in `eventVersions`. What stands
- * beside them for reading is derived: see segments.ts and keys.ts.
+ * Events in SQLite. This is the hot path, so it uses prepared statements directly: a query builder costs more than the row.
+ * The table `events` holds the effective versions; a trigger keeps superseded ones in `eventVersions`. The data beside them that
+ * serves reading is derived: see segments.ts and keys.ts.
  */
 
 import { ReusedEvent, storedEvent } from '../../../event-content.ts';
@@ -21,16 +21,16 @@ import { type UpkeepThresholds, usualThresholds } from './segments.ts';
 import { type FoundTotals, keepTotals } from './totals.ts';
 
 export interface SqliteEventStore extends EventStore {
-  /** Whether readers have found out totals that a transaction for writing may keep. */
+  /** Whether readers have computed totals that a transaction for writing may keep. */
   readonly hasFoundTotals: () => boolean;
-  /** Keeps them; belongs into a transaction for writing. */
+  /** Keeps those totals; belongs in a transaction for writing. */
   readonly keepFoundTotals: () => void;
 }
 
-/** More are not held for a writer: they can be found out again. */
+/** The most totals held for a writer; others can be computed again. */
 const mostFound = 10_000;
 
-/** The events of the database that `connection` is open on; every method runs inside the store's current transaction. */
+/** The events of the database on `connection`; every method runs inside the store's current transaction. */
 export function createSqliteEventStore(
   connection: SqliteConnection,
   thresholds: UpkeepThresholds = usualThresholds,
@@ -105,7 +105,7 @@ export function createSqliteEventStore(
   };
 }
 
-/** Outside a transaction a statement would commit by itself, so a forgotten one is an error and not a slow success. */
+/** Outside a transaction a statement would commit by itself. A forgotten transaction is an error, not a slow success. */
 function inTransaction(connection: SqliteConnection): SqliteConnection {
   if (!connection.isTransaction) throw new Error('events are read and written inside read() or write() only');
   return connection;

@@ -1,6 +1,6 @@
 /**
- * The short integers by which rows of events say whose they are and what they are called: `seq` of customers and contracts, `id`
- * of names.
+ * The short integers by which rows of events name their owner and their event name: `seq` of customers and contracts, `id` of
+ * names.
  */
 
 import { ConstraintViolation } from '../../../constraint-violation.ts';
@@ -20,7 +20,7 @@ export function findContractSeq(connection: SqliteConnection, orgId: string, id:
   return row === undefined ? undefined : Number(row['seq']);
 }
 
-/** The names of events by their ids, each read once. */
+/** The names of events by id, each read once. */
 export function nameReader(connection: SqliteConnection): (nameId: number) => string {
   const names = new Map<number, string>();
   const read = (nameId: number): string =>
@@ -28,7 +28,7 @@ export function nameReader(connection: SqliteConnection): (nameId: number) => st
   return (nameId) => names.getOrInsertComputed(nameId, read);
 }
 
-/** The ids of contracts by their seqs, each read once; null for 0, as events have it that name none. */
+/** The ids of contracts by seq, each read once; null for 0, which stands for no contract. */
 export function contractIdReader(connection: SqliteConnection): (contractSeq: number) => string | null {
   const ids = new Map<number, string>();
   const read = (seq: number): string =>
@@ -36,7 +36,7 @@ export function contractIdReader(connection: SqliteConnection): (contractSeq: nu
   return (contractSeq) => (contractSeq === 0 ? null : ids.getOrInsertComputed(contractSeq, read));
 }
 
-/** Whose an event is and what it is called, as its row has it. */
+/** The owner and name of an event, as its row has them. */
 export interface EventSeqs {
   readonly customerSeq: number;
   readonly contractSeq: number | null;
@@ -44,8 +44,8 @@ export interface EventSeqs {
 }
 
 /**
- * What these events have in their rows, each looked up once; makes the ids of names that are new. The function that it gives
- * throws ConstraintViolation for a customer or contract that the organization lacks. Belongs into a transaction for writing.
+ * Gives the short integers for the rows of these events, each looked up once; makes ids for new names. The returned function
+ * throws ConstraintViolation for a customer or contract that the organization lacks. Belongs in a transaction for writing.
  */
 export function eventSeqs(
   connection: SqliteConnection,
@@ -67,7 +67,7 @@ export function eventSeqs(
   });
 }
 
-/** Of the customers among these that the organization has. */
+/** The seqs of the customers among these that the organization has, by id. */
 function findCustomerSeqs(
   connection: SqliteConnection,
   orgId: string,

@@ -3,16 +3,16 @@
 const hashBytes = 8;
 const entryBytes = hashBytes + 6;
 
-/** Sorted by hash, and then by seq. */
+/** Sorted by hash, then by seq. */
 export interface Entries {
   readonly hashes: Float64Array;
   readonly seqs: Float64Array;
 }
 
-/** Sorted like all of them, and none. */
+/** The empty list of entries. */
 export const noEntries: Entries = { hashes: new Float64Array(0), seqs: new Float64Array(0) };
 
-/** What two hold together. */
+/** The entries of both, sorted. */
 export function merged(a: Entries, b: Entries): Entries {
   const count = a.hashes.length + b.hashes.length;
   const whole = { hashes: new Float64Array(count), seqs: new Float64Array(count) };
@@ -30,7 +30,7 @@ export function merged(a: Entries, b: Entries): Entries {
   return whole;
 }
 
-/** As bytes: all hashes, then the low 32 bits of all seqs, then the high 16. */
+/** Encodes entries: all hashes, then the low 32 bits of all seqs, then the high 16. */
 export function bytesOf({ hashes, seqs }: Entries): Uint8Array {
   const bytes = new Uint8Array(hashes.length * entryBytes);
   bytes.set(new Uint8Array(hashes.buffer, hashes.byteOffset, hashes.byteLength));
@@ -46,12 +46,12 @@ export function bytesOf({ hashes, seqs }: Entries): Uint8Array {
   return bytes;
 }
 
-/** The hashes alone of what `bytesOf` gave. */
+/** The hashes alone, from the bytes of `bytesOf`. */
 export function hashesOf(bytes: Uint8Array): Float64Array {
   return new Float64Array(bytes.slice(0, (bytes.length / entryBytes) * hashBytes).buffer);
 }
 
-/** What `bytesOf` gave, as it was. */
+/** Decodes the bytes of `bytesOf`. */
 export function entriesOf(bytes: Uint8Array): Entries {
   const hashes = hashesOf(bytes);
   const low = new Uint32Array(bytes.slice(hashes.byteLength, hashes.byteLength + hashes.length * 4).buffer);
@@ -61,7 +61,7 @@ export function entriesOf(bytes: Uint8Array): Entries {
   return { hashes, seqs };
 }
 
-/** The seqs of one hash. Looks at the few entries that a search meets, and at no other. */
+/** The seqs of one hash. Decodes only the few entries that a binary search visits. */
 export function seqsOf(bytes: Uint8Array, hash: number): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = bytes.length / entryBytes;

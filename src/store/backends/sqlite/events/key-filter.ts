@@ -1,7 +1,7 @@
 /**
- * What may have been seen: never forgets a hash that was added, and takes one in some hundreds for known that was not.
- * Sixteen bits a hash, in tables that double, so that it grows without knowing how far. All bits of a hash lie in one line of
- * a processor's cache, and the lines are in the order of the hashes, so that a sorted run of keys is added from front to back.
+ * A filter of hashes that may have been seen: it never forgets an added hash, and takes one new hash in some hundreds for a
+ * known one. It has sixteen bits per hash, in tables that double, so that it grows without a known limit. All bits of a hash
+ * lie in one line of a processor's cache, and lines are ordered by hash, so that a sorted run of keys is added front to back.
  */
 
 interface Table {
@@ -16,16 +16,16 @@ const probes = 5;
 const leastRoom = 2 ** 20;
 /** Of 32 bits each. */
 const lineWords = 16;
-/** 512 MiB: a process gets by with fewer bits a hash beyond 250 million of them. */
+/** 512 MiB: beyond 250 million hashes a process gets by with fewer bits per hash. */
 const mostLines = 2 ** 23;
 
-/** Only where `mayHave` says no is it certain. */
+/** Only a negative answer of `mayHave` is certain. */
 export interface KeyFilter {
   readonly add: (hash: number) => void;
   readonly mayHave: (hash: number) => boolean;
 }
 
-/** A filter that expects to be given `expected` hashes, and more later. `hash` is an integer of 53 bits. */
+/** A filter for `expected` hashes, and more later. A `hash` is an integer of 53 bits. */
 export function createKeyFilter(expected: number): KeyFilter {
   const tables = [newTable(Math.max(leastRoom, Math.ceil(expected * 1.25)))];
   return {
@@ -51,16 +51,16 @@ export function createKeyFilter(expected: number): KeyFilter {
 
 function newTable(room: number): Table {
   const lines = Math.min(mostLines, Math.ceil((room * bitsPerHash) / (lineWords * 32)));
-  // One more, since the largest hashes may be rounded up to it.
+  // One line more, because the largest hashes may be rounded up to it.
   return { words: new Uint32Array((lines + 1) * lineWords), lines, room, count: 0 };
 }
 
-/** The first word of its line. */
+/** The first word of the hash's line. */
 function lineOf({ lines }: Table, hash: number): number {
   return Math.floor(hash * (lines / 2 ** 53)) * lineWords;
 }
 
-/** Of what it gives, the first four bits choose a word of the line, and the next five a bit of the word. */
+/** The first four bits of the result choose a word of the line, and the next five a bit of the word. */
 function mixed(mix: number): number {
   return Math.imul(mix ^ (mix >>> 15), 0x9e3779b1);
 }

@@ -1,16 +1,16 @@
 /**
- * The number by which the key of an event is looked up: 53 bits, so that it is a plain integer everywhere. Two keys may have
- * the same one, and whoever finds an event by it compares the key. Stored in databases: what it gives never changes.
- * It is quick, and no secret: thousands of keys that have the same one are made in seconds. So a number that a few have
- * already is not given to more of them, but a second one is, which nobody can choose.
+ * The number by which the key of an event is looked up: 53 bits, so that it is a plain integer everywhere. Two keys may share
+ * a number, so whoever finds an event by it compares the key. The numbers are stored in databases and must never change.
+ * The hash is fast and not secret: anyone can make thousands of keys with the same number in seconds. So once a few keys share
+ * a number, further ones get a second number, which nobody can choose.
  */
 
 import { sha256Of } from '../../../../digest.ts';
 
-/** So many keys have a number before others get their second one. By chance not even three would. */
+/** How many keys may share a number before others get their second one. By chance not even three would. */
 export const crowd = 4;
 
-/** Gives the number of a key of this organization: others use the same keys, and their numbers differ. */
+/** Gives the number of a key of this organization. Organizations may use the same keys, but the numbers differ. */
 export function createKeyHash(orgId: string): (idempotencyKey: string) => number {
   const seedHigh = mixed(orgId, 0xdeadbeef, 0x9e3779b1);
   const seedLow = mixed(orgId, 0x41c6ce57, 0x5f356495);
@@ -23,7 +23,7 @@ export function createKeyHash(orgId: string): (idempotencyKey: string) => number
   };
 }
 
-/** The number of a key whose first one a crowd has: of its SHA-256. */
+/** The number of a key whose first one is crowded, taken from the key's SHA-256. */
 export function secondKeyHash(orgId: string, idempotencyKey: string): number {
   return Number.parseInt(sha256Of(`${orgId}\0${idempotencyKey}`).slice(0, 13), 16);
 }
@@ -34,7 +34,7 @@ function mixed(text: string, seed: number, factor: number): number {
   return mix;
 }
 
-/** The same for keys of several organizations, one after another. */
+/** The same for keys of several organizations. */
 export function createKeyHashes(): (orgId: string, idempotencyKey: string) => number {
   const hashes = new Map<string, (idempotencyKey: string) => number>();
   return (orgId, idempotencyKey) => hashes.getOrInsertComputed(orgId, createKeyHash)(idempotencyKey);

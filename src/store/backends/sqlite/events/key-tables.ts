@@ -1,7 +1,7 @@
 /**
- * The tables that find events by the hashes of their keys, without an index over random keys. Those of the newest events stand
- * in a small table, or in a run of their own where many came at once; absorbed they lie in sorted runs that grow by merging,
- * each row of a run a piece with its first hash.
+ * The tables that find events by the hashes of their keys, without an index over random keys. The newest hashes stand in a
+ * small table, or in a fresh run if many arrived at once. Once absorbed, they lie in sorted runs that grow by merging; a run
+ * consists of pieces, each a row with its first hash.
  */
 
 import { bytesOf, type Entries, entriesOf, hashesOf, merged, noEntries, seqsOf } from './key-entries.ts';
@@ -9,36 +9,36 @@ import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
 
 export interface SqliteKeyTables {
-  /** Looks which runs there are, for `eachHash` and `seqsWith`; gives how many. */
+  /** Reads which runs there are, for `eachHash` and `seqsWith`; gives their number. */
   readonly findRuns: () => number;
-  /** Calls `use` with every hash, in no order. */
+  /** Calls `use` with every hash, in no particular order. */
   readonly eachHash: (use: (hash: number) => void) => void;
   /** The seqs of the events whose keys have the hash. */
   readonly seqsWith: (hash: number) => number[];
-  /** `leastRun` and more become a run, since a table in the order of hashes would change a page for nearly each of them. */
+  /** `leastRun` or more entries become a run: in a table ordered by hash, nearly each of them would change another page. */
   readonly write: (entries: Entries, leastRun: number) => void;
-  /** Makes one run of what the small table and the fresh runs hold. */
+  /** Makes one run of the small table and the fresh runs. */
   readonly absorb: () => void;
 }
 
-/** So that a piece lies in one page. */
+/** Small enough for a piece to fit in one page. */
 const piece = 256;
-/** So many runs of one level become one of the next. */
+/** How many runs of one level are merged into one of the next. */
 const mergedRuns = 8;
-/** Runs of about a million keys stay as they are: a larger merge would hold up a write for a second. */
+/** Runs of about a million keys stay as they are: a larger merge would block writes for a second. */
 const highestLevel = 2;
-/** The level of runs that are absorbed as the small table is. */
+/** The level of runs that are absorbed together with the small table. */
 const fresh = -1;
-/** Taken out of the small table at once, where all keys stand in it: after an upgrade, or when they are made anew. */
+/** How many entries leave the small table at once when it holds all keys: after an upgrade, or when they are rebuilt. */
 const longestRun = 2 ** 20;
 
-/** A run that is long from the beginning is not merged as if it were short. */
+/** A run that is long from the start is not merged as if it were short. */
 function levelOf(count: number): number {
   if (count >= longestRun) return highestLevel;
   return count >= longestRun / mergedRuns ? 1 : 0;
 }
 
-/** The tables of a database; what changes them belongs into a transaction for writing. */
+/** The tables of a database; methods that change them belong in a transaction for writing. */
 export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTables {
   let runs: readonly bigint[] = [];
 
@@ -104,7 +104,7 @@ function seqsInRun(connection: SqliteConnection, run: bigint, hash: number): num
   return Number(last['firstHash']) === hash ? seqsOverPieces(connection, run, hash) : seqsOf(dataOf(last), hash);
 }
 
-/** Of a hash that a piece begins with: it may have begun in the piece before, and go on in the one behind. */
+/** For a hash that begins a piece: its entries may begin in the piece before, and go on in the next. */
 function seqsOverPieces(connection: SqliteConnection, run: bigint, hash: number): number[] {
   const before = connection.prepare(`SELECT "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" < ?
     ORDER BY "firstHash" DESC, "id" DESC LIMIT 1`);
@@ -138,7 +138,7 @@ function writeRun(connection: SqliteConnection, { hashes, seqs }: Entries, level
   }
 }
 
-/** The runs of a level as one of another, once there are enough of them. */
+/** Merges the runs of a level into one of level `into`, once there are enough of them. */
 function mergeLevel(connection: SqliteConnection, level: number, into: number): boolean {
   const found = runsOf(connection, level);
   if (found.length < mergedRuns) return false;
@@ -151,7 +151,7 @@ function runsOf(connection: SqliteConnection, level: number): bigint[] {
   return rows.map((row) => row['id'] as bigint);
 }
 
-/** What the runs hold, which are no more. */
+/** The entries of the runs, which are deleted. */
 function taken(connection: SqliteConnection, found: readonly bigint[]): Entries {
   let whole = noEntries;
   for (const run of found) {

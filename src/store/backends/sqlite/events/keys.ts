@@ -1,6 +1,7 @@
 /**
- * Which event has a key: asked of the tables, behind what a process knows by itself. That is the keys of its own call, and for
- * one that sends many keys a filter over all of them, so that the tables are asked only about the few that it cannot rule out.
+ * Which event has a key. Before it asks the tables, a process looks at what it knows itself: the keys of the current call and,
+ * if it sends many keys, a filter over all of them. The tables are then asked only about the few keys that the filter cannot
+ * rule out.
  */
 
 import type { Entries } from './key-entries.ts';
@@ -10,31 +11,31 @@ import type { SqliteConnection } from '../connection.ts';
 import { createSqliteKeyTables } from './key-tables.ts';
 
 export interface FoundKey {
-  /** The seqs of events that may have the key; their rows say which does. Empty for certain when it is new. */
+  /** The seqs of events that may have the key; their rows tell which does. If empty, the key is certainly new. */
   readonly candidates: readonly number[];
-  /** The hash to add it by when it is new. */
+  /** The hash under which to add the key if it is new. */
   readonly hash: number;
 }
 
 export interface SqliteEventKeys {
-  /** Before the keys of a call are asked for: `count` of them. Belongs into a transaction for writing. */
+  /** Called before the `count` keys of a call are looked up. Belongs in a transaction for writing. */
   readonly prepare: (count: number) => void;
-  /** Where a key is, whose hash is given: of however many that were made to be alike, few are candidates. */
+  /** Looks up a key by its hash. Candidates are few, even if many keys were made to share a hash. */
   readonly find: (hash: number, orgId: string, idempotencyKey: string) => FoundKey;
-  /** Known to `find` at once, and to others by `keep`. */
+  /** `find` knows the key at once, others only after `keep`. */
   readonly add: (hash: number, eventSeq: number) => void;
-  /** Writes the keys that were added since `prepare`: `leastRun` and more as a run. */
+  /** Writes the keys added since `prepare`, as a run if there are `leastRun` or more. */
   readonly keep: (leastRun: number) => void;
-  /** Makes one run of what the small table and the fresh runs hold. */
+  /** Makes one run of the small table and the fresh runs. */
   readonly absorb: () => void;
 }
 
-/** How many times over a key is asked for in the tables before the filter is worth loading. */
+/** The filter is worth loading once lookups in the tables, times this, exceed the number of keys. */
 const filterPays = 100;
 
 export function createSqliteEventKeys(connection: SqliteConnection): SqliteEventKeys {
   let filter: ReturnType<typeof createKeyFilter> | undefined;
-  /** What the filter was made in, and of: another handle, or what others have committed, makes it incomplete. */
+  /** The state that the filter covers. Another handle, or commits of others, make it incomplete. */
   let seen = { handle: -1, dataVersion: -1n, transaction: -1, committedSeq: 0n };
   let asked = 0;
   const keyHash = createKeyHashes();
@@ -58,7 +59,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
       const known = Number(lastSeq());
       if (asked * (runCount + 1) * filterPays > known) load(known);
     } else if (seen.dataVersion !== dataVersion) catchUp(filter, seen.committedSeq);
-    // Only what stood there when the transaction began is sure to stay.
+    // Only rows that were there when the transaction began are certain to stay.
     const committedSeq = seen.transaction === transaction && seen.handle === handle ? seen.committedSeq : lastSeq();
     seen = { handle, dataVersion, transaction, committedSeq };
   }
@@ -69,7 +70,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     filter = loaded;
   }
 
-  /** Another process has written: a key that it added has a seq beyond what was committed before. */
+  /** Another process has written: the keys that it added have seqs above the last one committed before. */
   function catchUp(into: NonNullable<typeof filter>, committedSeq: bigint): void {
     const theirs = connection.prepare(`SELECT "customer"."orgId", "event"."idempotencyKey" FROM "events" AS "event"
       JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq" WHERE "event"."seq" > ?`);
@@ -87,7 +88,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     const candidates = seqsWith(hash);
     if (candidates.length < crowd) return { candidates, hash };
     const second = secondKeyHash(orgId, idempotencyKey);
-    // Without the filter, which does not know by which hash another process has added a key.
+    // Without the filter, which does not know under which hash another process added a key.
     return { candidates: [...candidates, ...seqsWith(second)], hash: second };
   }
 
@@ -107,10 +108,10 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   };
 }
 
-/** The keys of one call, of which two may have the same hash. */
+/** The keys of one call, two of which may share a hash. */
 function createAddedKeys() {
   const seqs = new Map<number, number>();
-  /** Of a hash that has been added before. */
+  /** Further seqs of a hash that was added before. */
   const others = new Map<number, number[]>();
   let count = 0;
 

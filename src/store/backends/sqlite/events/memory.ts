@@ -1,25 +1,25 @@
-/** What was found out of lists of events, for whoever reads on: kept as long as events only arrive, in this process or another. */
+/** Remembers what was found about lists of events, for whoever reads on; valid as long as events, of any process, only arrive. */
 
 import type { SqliteConnection } from '../connection.ts';
 
 export interface ListMemory<T> {
-  /** What is known of a list: as it was kept, with what has arrived since, or else as it is found now. */
+  /** What is known of a list: the kept value, grown by later arrivals, or else what `find` gives now. */
   readonly recall: (list: string, ways: { readonly find: () => T; readonly grow: Grow<T> }) => T;
   readonly forget: () => void;
 }
 
-/** Takes in the events whose seq is above `since`. */
+/** Adds the events whose seq is above `since`. */
 type Grow<T> = (known: T, since: number) => void;
 
 interface Bounds<T> {
   readonly weightOf: (known: T) => number;
-  /** Of all lists but the latest, which is kept whatever its weight. */
+  /** For all lists together except the latest, which is kept whatever its weight. */
   readonly mostWeight: number;
 }
 
 const mostLists = 16;
 
-/** Of the database that `connection` is open on; inside a transaction. */
+/** For the database on `connection`; used inside a transaction. */
 export function createListMemory<T>(
   connection: SqliteConnection,
   { weightOf, mostWeight }: Bounds<T> = { weightOf: () => 0, mostWeight: 0 },
@@ -38,11 +38,11 @@ export function createListMemory<T>(
 
   return {
     recall(list, { find, grow }) {
-      // What it has written may be undone, and then never was.
+      // What this transaction has written may be undone.
       if (connection.isWriting) return find();
       const state = stateOf(connection);
       const kept = lists.get(list);
-      // Last in the order, and gone where an error cuts off the growing.
+      // Deleted first: it is added again as the latest, and is gone if an error interrupts growing.
       lists.delete(list);
       const isKnown = kept !== undefined && hasOnlyGrown(kept.state, state);
       const known = isKnown ? kept.known : find();
@@ -55,11 +55,11 @@ export function createListMemory<T>(
 }
 
 /**
- * Whatever changes events raises one of these two: the length of the tail by one for each event that is new and for each that is
- * replaced, or the revision.
+ * Every change of events raises the revision or the length of the tail; the latter by one for each new event and each
+ * replacement.
  */
 interface EventState {
-  /** Another handle may be of another file. */
+  /** Another handle may belong to another file. */
   readonly handle: number;
   readonly revision: number;
   readonly tailCount: number;
@@ -74,7 +74,7 @@ function stateOf(connection: SqliteConnection): EventState {
   const { revision, tailCount, lastSeq } = row ?? {};
   return {
     handle: connection.handleCount,
-    // Not equal to any other where the row is gone.
+    // NaN, and so unequal to any other, if the row is missing.
     revision: Number(revision),
     tailCount: Number(tailCount),
     lastSeq: Number(lastSeq ?? 0n),

@@ -1,7 +1,7 @@
 /**
- * Lists of events, page by page. What a page has found out of its list is kept for the next one: how many events there are,
- * and where pages ended, or which events match. So a walk through all pages reads each event once, and not for each page all that
- * stands before it. Events that arrive meanwhile stand before all others, and change neither what follows an end nor its order.
+ * Lists of events, page by page. What a page finds out about its list is kept for the next one: the number of events, and where
+ * pages ended or which events match. A walk through all pages then reads each event once, instead of rereading all earlier
+ * events for each page. Events that arrive meanwhile come first in the list, and change nothing behind an end.
  */
 
 import type { SQLInputValue } from 'node:sqlite';
@@ -20,31 +20,31 @@ import { countRuns } from './tail.ts';
 export interface EventPages {
   readonly list: (query: EventQuery) => EventPage;
   readonly listLate: (query: EventQuery) => EventPage;
-  /** What is kept may not be so any more. */
+  /** What is kept may no longer be true. */
   readonly forget: () => void;
 }
 
-/** Of a list that is read by a walk through all events. */
+/** What is known of a list that is read by walking through all events. */
 interface Walked {
   total: number;
-  /** Where pages ended: how many events of the list have a lower seq than this one. */
+  /** Where pages ended: for a seq, how many events of the list have a lower one. */
   readonly ends: Map<number, number>;
 }
 
-/** Of a list whose events an index finds: their seqs, rising. */
+/** A list whose events an index finds: their seqs, ascending. */
 type Picked = number[];
 
-/** More readers at a time than so many may begin their walks anew. */
+/** With more concurrent readers than this, some begin their walk anew. */
 const mostEnds = 64;
 /** Some 8 MB. */
 const mostPicked = 1_000_000;
 
-/** Of the database that `connection` is open on; every method runs inside the current transaction. */
+/** For the database on `connection`; every method runs inside the current transaction. */
 export function createEventPages(connection: SqliteConnection): EventPages {
   const walked = createListMemory<Walked>(connection);
   const picked = createListMemory<Picked>(connection, { weightOf: ({ length }) => length, mostWeight: mostPicked });
 
-  /** A walk through all events, the newest first, from the nearest known end on. */
+  /** Walks through all events, the newest first, starting at the nearest known end. */
   function walk(query: EventQuery): EventPage {
     const demands = demandsOf(query);
     const { total, ends } = walked.recall(demands.key, {
@@ -68,7 +68,7 @@ export function createEventPages(connection: SqliteConnection): EventPages {
     return { rows: rows.map(storedEvent), total };
   }
 
-  /** The events of a customer are found by its segments, late ones by their index. */
+  /** Events of a customer are found by its segments, late events by their index. */
   function pick(query: EventQuery, isLate: boolean): EventPage {
     const demands = demandsOf(query, isLate ? ['"event"."isLate" = 1'] : []);
     const seqs = picked.recall(demands.key, {
@@ -99,11 +99,11 @@ function noteEnd(ends: Map<number, number>, seq: number, behind: number): void {
   keepNewest(ends, mostEnds);
 }
 
-/** What a list demands of events, as text with the values for it. */
+/** The conditions of a list on events, as text with its values. */
 interface Demands {
   readonly text: string;
   readonly values: readonly SQLInputValue[];
-  /** The same for the same list alone. */
+  /** Identifies the list. */
   readonly key: string;
 }
 
@@ -131,7 +131,7 @@ function countSince(connection: SqliteConnection, demands: Demands, since: numbe
   return Number(counted?.['total']);
 }
 
-/** Rising. */
+/** Ascending. */
 function seqsSince(connection: SqliteConnection, demands: Demands, since: number): number[] {
   const rows = plainRows(connection, `${selectSince('"event"."seq"', demands)} ORDER BY "event"."seq"`);
   return (rows.all(...demands.values, since) as unknown as readonly (readonly [number])[]).map(([seq]) => seq);
@@ -148,7 +148,7 @@ function countNow(connection: SqliteConnection, demands: Demands, { orgId }: Eve
   return demands.values.length === 1 ? countAll(connection, orgId) : countSince(connection, demands, 0);
 }
 
-/** What segments and the tail hold is every event once; counting rows one by one takes a second for ten million. */
+/** Segments and tail together hold every event once; counting rows one by one takes a second for ten million. */
 function countAll(connection: SqliteConnection, orgId: string): number {
   const counts = connection
     .prepare(

@@ -1,4 +1,4 @@
-/** Which events of a customer lie in an interval, and where their rows are: from segments and the tail, which are the index. */
+/** Which events of a customer lie in an interval, and where their rows are; segments and the tail serve as the index. */
 
 import { decodeSegment } from './segment-bytes.ts';
 import { millisecondsPerDay } from './segment.ts';
@@ -9,12 +9,12 @@ import { findCustomerSeq, nameReader } from './ids.ts';
 import { boundsOf, dayOf, ofDays } from './segments.ts';
 import { tailRows } from './tail.ts';
 
-/** An event as far as segments and the tail know it. */
+/** An event, as far as segments and the tail know it. */
 export interface FoundEvent {
   readonly eventSeq: number;
   readonly timestampEpochMs: number;
   readonly eventName: string;
-  /** 0 where it names none. */
+  /** 0 if it names no contract. */
   readonly contractSeq: number;
 }
 
@@ -30,7 +30,7 @@ type PlaceRequest = Pick<
   | 'toEpochMs'
 >;
 
-/** Every event that matches, in no order. */
+/** Every matching event, in no particular order. */
 export function findEvents(connection: SqliteConnection, request: PlaceRequest): FoundEvent[] {
   const customerSeq = findCustomerSeq(connection, request.orgId, request.customerId);
   if (customerSeq === undefined) return [];

@@ -1,4 +1,4 @@
-/** What meters read: totals where a whole day is asked for, columns where a part of it is, rows for the newest events. */
+/** What meters read: from totals for a whole segment, from columns for a part of one, from rows for the newest events. */
 
 import { createUsageFold, type MeterRules, mergeReadings } from '../../../../calculation/usage-fold.ts';
 import { inOrder } from '../../../event-aggregation.ts';
@@ -44,17 +44,17 @@ type TailRow = readonly [
 const tailColumns = `"event"."timestampEpochMs", "event"."contractSeq", "event"."nameId", "event"."propertiesJson",
   "event"."isLate"`;
 
-/** What there is of a customer in the days that are asked for, whatever is counted. */
+/** Everything of a customer in the requested days, whatever is counted. */
 interface Owned {
-  /** Of segments that are read each for itself, by day. */
+  /** Of segments that are read one at a time, by day. */
   readonly headers: readonly HeaderRow[];
-  /** All others, which are small. */
+  /** All other segments, which are small. */
   readonly joined: readonly JoinedSegments[];
   /** By time. */
   readonly tail: readonly TailRow[];
 }
 
-/** What is asked. */
+/** The events and meters of a request. */
 interface Question {
   readonly of: AggregatedEvents;
   readonly meters: readonly MeterRules[];
@@ -72,19 +72,19 @@ interface Reading {
 
 interface AskedMeter {
   readonly query: SegmentQuery;
-  /** What totals are kept by, and its id where there are any; empty where none are looked for. */
+  /** The text under which totals are kept, and its id if there are any; empty if no totals are looked for. */
   readonly rulesText: string;
   readonly ruleId: bigint | undefined;
 }
 
-/** What is counted of the events that one takes: of each meter, in their order. */
+/** What is counted of the events that one taker takes: a count per meter, in order. */
 type Taker = readonly Count[];
 
 interface Count {
   readonly meter: AskedMeter;
-  /** For each interval. */
+  /** Per interval. */
   readonly cells: readonly Cells[];
-  /** Takes what has to be read row by row. */
+  /** Folds the events that have to be read row by row. */
   readonly fold: ReturnType<typeof createUsageFold>;
 }
 
@@ -95,11 +95,11 @@ interface Upkeep {
 
 interface Answer<Readings> {
   readonly readings: readonly Readings[];
-  /** Totals that it was worth finding out. */
+  /** Newly computed totals that are worth keeping. */
   readonly found: readonly FoundTotals[];
 }
 
-/** What each meter reads. Segments are looked at once for all meters. */
+/** What each meter reads. Each segment is looked at once for all meters. */
 export function readSegments(connection: SqliteConnection, question: Question, upkeep: Upkeep): Answer<EventReadings> {
   const { orgId, contract } = question.of;
   const { readings, found } = readTaken(connection, question, {
@@ -109,14 +109,14 @@ export function readSegments(connection: SqliteConnection, question: Question, u
   return { readings: readings[0] ?? [], found };
 }
 
-/** The same of the events that name each of these contracts. Segments are looked at once for all of them, too. */
+/** The same for each of these contracts, over the events that name it. Each segment is looked at once for all of them, too. */
 export function readNamed(
   connection: SqliteConnection,
   { contractIds, ...question }: Question & { readonly contractIds: readonly string[] },
   upkeep: Upkeep,
 ): Answer<readonly EventReadings[]> {
   const { orgId } = question.of;
-  // Of one that the organization does not have there are no events.
+  // A contract that the organization does not have has no events: it gets a seq that no event names.
   const seqs = contractIds.map((id, place) => findContractSeq(connection, orgId, id) ?? -1 - place);
   return readTaken(connection, question, {
     ...upkeep,
@@ -124,7 +124,7 @@ export function readNamed(
   });
 }
 
-/** Of each taker what each meter reads. */
+/** Per taker, what each meter reads. */
 function readTaken(
   connection: SqliteConnection,
   { of, meters }: Question,
@@ -176,9 +176,9 @@ function readingsOf({ meter: { query }, cells, fold }: Count): EventReadings {
   });
 }
 
-/** Totals of so many events pay at once. */
+/** For this many events, keeping totals pays at once. */
 const largeSegment = 4_096;
-/** Those of fewer pay when they are read again: what is read once is folded as it is, many days as one. */
+/** With fewer events totals pay only on later readings: what is read once is folded directly, many days as one. */
 const foldedOnce = `"rowCount" < ? OR
   "rowCount" < ${largeSegment} AND NOT EXISTS (SELECT 1 FROM "eventTotals" WHERE "segmentId" = "eventSegments"."id")`;
 
@@ -250,9 +250,9 @@ function totalsOf(
 
 interface WholeSegment {
   readonly totals: Totals;
-  /** Of the meter. */
+  /** The index of the meter. */
   readonly place: number;
-  /** Of its days: whoever takes events of then takes all of the segment. */
+  /** The beginning of its days: whoever takes events of that instant takes the whole segment. */
   readonly start: number;
   readonly interval: number;
 }

@@ -1,11 +1,11 @@
 /**
- * Rows of events as this process has just written them, until they are absorbed into segments: who sends many would wait for
- * each to be read again.
+ * Rows of events that this process has just written, until they are absorbed into segments. Otherwise a process that sends many
+ * events would wait while each is read again.
  */
 
 import type { SqliteConnection } from '../connection.ts';
 
-/** Customer, time, seq, contract, name, lateness and properties, as a row of `events` has them. */
+/** Customer, time, seq, contract, name, lateness and properties, as in a row of `events`. */
 export type TailRow = readonly [
   customerSeq: number,
   timestampEpochMs: number,
@@ -17,18 +17,18 @@ export type TailRow = readonly [
 ];
 
 export interface RecentRows {
-  /** Before events are added, the first of which gets the seq `next`. Belongs into a transaction for writing. */
+  /** Called before events are added, the first of which gets the seq `next`. Belongs in a transaction for writing. */
   readonly prepare: (next: number) => void;
-  /** The row of the next seq. */
+  /** Adds the row of the next seq. */
   readonly add: (row: TailRow) => void;
-  /** It has been replaced. */
+  /** Forgets a replaced event. */
   readonly forget: (eventSeq: number) => void;
-  /** Undefined where the table has to be asked. */
+  /** Undefined if the table has to be read. */
   readonly find: (eventSeq: number) => TailRow | undefined;
   readonly clear: () => void;
 }
 
-/** Of properties together: events can be large. */
+/** For all properties together, because events can be large. */
 const mostCharacters = 2 ** 24;
 
 export function createRecentRows(connection: SqliteConnection): RecentRows {
@@ -48,7 +48,7 @@ export function createRecentRows(connection: SqliteConnection): RecentRows {
       const dataVersion = connection.prepare('PRAGMA data_version').get()?.['data_version'] as bigint;
       const isAlone = seen.handle === connection.handleCount && seen.dataVersion === dataVersion;
       seen = { handle: connection.handleCount, dataVersion };
-      // What is beyond the table was rolled back, and others get its seqs.
+      // Remembered rows beyond the table were rolled back, and their seqs go to other events.
       if (isAlone && next >= first && next <= first + rows.length) rows.length = next - first;
       else {
         clear();

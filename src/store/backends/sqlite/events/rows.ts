@@ -1,10 +1,10 @@
-/** Rows of events as SQLite gives them fastest. */
+/** Rows of events in the form that SQLite gives fastest. */
 
 import type { StatementSync } from 'node:sqlite';
 
 import type { SqliteConnection } from '../connection.ts';
 
-/** For where integers are wanted as numbers and rows as arrays: no other reading may have the same text. */
+/** Gives integers as numbers and rows as arrays. No other reading may use the same text, because statements are shared. */
 export function plainRows(connection: Pick<SqliteConnection, 'prepare'>, sql: string): StatementSync {
   const statement = connection.prepare(sql);
   statement.setReadBigInts(false);

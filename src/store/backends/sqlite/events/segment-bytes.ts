@@ -1,7 +1,7 @@
 /**
- * A segment as bytes and back: a header in JSON, then each column in as few bytes a row as its values need. Several are read
- * as one where they are alike: a customer with a few events a day has a segment for each day, and folding thirty of them
- * would cost thirty times what folding all of their rows does.
+ * Encodes and decodes segments: a header in JSON, then each column in as few bytes per row as its values need. Segments that
+ * are alike are read as one. A customer with a few events a day has a segment for each day, and folding thirty of them
+ * separately would cost thirty times as much as folding all of their rows together.
  */
 
 import {
@@ -13,7 +13,7 @@ import {
   type Segment,
 } from './segment.ts';
 
-/** How a column of whole numbers lies in the bytes: `lowest + stored`, in 0 (all are the lowest), 1, 2, 4 or 8 bytes. */
+/** How a column of integers is stored: `lowest + stored`, in 0 (all are the lowest), 1, 2, 4 or 8 bytes. */
 type Layout = readonly [lowest: number, width: number];
 
 type PropertyHeader =
@@ -25,12 +25,12 @@ type Header = readonly [rowCount: number, fixed: readonly Layout[], properties: 
 
 const lengthBytes = 4;
 const encoder = new TextEncoder();
-/** Columns lie in the order of bytes of the machine that wrote them. */
+/** Columns are stored in the byte order of the machine that wrote them. */
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Float64Array } as const;
 
-/** The bytes that `decodeSegment` makes the same segment of, on a machine of the same byte order. */
+/** The bytes of a segment; `decodeSegment` restores it on a machine of the same byte order. */
 export function encodeSegment({ rowCount, fixed, properties }: Segment): Uint8Array {
   const parts: Uint8Array[] = [];
   const write = (values: Float64Array): Layout => {
@@ -86,18 +86,18 @@ function widthOf(range: number): 0 | 1 | 2 | 4 | 8 {
   return range < 2 ** 32 ? 4 : 8;
 }
 
-/** A segment as it is kept, its header read. */
+/** A stored segment with its header decoded. */
 export interface PackedSegment {
   readonly view: DataView;
   readonly rowCount: number;
   readonly properties: readonly PropertyHeader[];
-  /** Of all columns in their order: the fixed ones, then one or two for each property. */
+  /** Of all columns in order: the fixed ones, then one or two for each property. */
   readonly layouts: readonly Layout[];
   /** Where the first column begins. */
   readonly start: number;
 }
 
-/** Reads the header. Throws for bytes that no segment has. */
+/** Decodes the header. Throws for bytes that are not a segment. */
 export function readHeader(bytes: Uint8Array): PackedSegment {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -132,13 +132,13 @@ export function isAlike({ properties }: PackedSegment, other: PackedSegment): bo
   return true;
 }
 
-/** A segment among others, and how many milliseconds its day begins behind theirs. */
+/** A segment among others, and how many milliseconds after theirs its day begins. */
 export interface SegmentPart {
   readonly packed: PackedSegment;
   readonly offset: number;
 }
 
-/** The rows of segments that are alike, one behind the other. Columns are unpacked when they are first looked at. */
+/** The rows of segments that are alike, one segment after another. Columns are unpacked on first access. */
 export function segmentOf(parts: readonly SegmentPart[]): Segment {
   const rowCount = parts.reduce((sum, { packed }) => sum + packed.rowCount, 0);
   const rows: Rows = { parts, rowCount };
@@ -165,7 +165,7 @@ function valueOfAll(parts: readonly SegmentPart[], name: FixedColumn): number | 
   return isOfAll ? common : undefined;
 }
 
-/** A column is unpacked when it is first looked at. */
+/** A column is unpacked on first access. */
 export function decodeSegment(bytes: Uint8Array): Segment {
   return segmentOf([{ packed: readHeader(bytes), offset: 0 }]);
 }
@@ -175,7 +175,7 @@ interface Rows {
   readonly rowCount: number;
 }
 
-/** Many segments have few rows: classes, whose getters cost nothing until a column is looked at. */
+/** Many segments have few rows, hence classes: their getters cost nothing until a column is accessed. */
 class FixedColumns {
   readonly #rows: Rows;
   readonly #known: (Float64Array | undefined)[] = [];
@@ -253,7 +253,7 @@ class StoredDecimals implements DecimalColumn {
   }
 }
 
-/** Texts have the same place in all parts; place 0 stands for a property that is not there. */
+/** Gives each text the same place in all parts; place 0 stands for a missing property. */
 function unpackedCodes(rows: Rows, place: number, column: number): Pick<CodeColumn, 'texts' | 'values'> {
   const values = unpacked(rows, column);
   const textsOf = ({ packed }: SegmentPart): readonly string[] => packed.properties[place]?.[2] as readonly string[];
@@ -312,7 +312,7 @@ function unpackInto(
   }
 }
 
-/** Not by an array over a column: most are so short that making it takes longer than reading them. */
+/** Reads without a typed array over the column: most columns are so short that making one takes longer than reading them. */
 function storedAt(view: DataView, at: number, width: number): number {
   if (width === 1) return view.getUint8(at);
   if (width === 2) return view.getUint16(at, isLittleEndian);

@@ -1,6 +1,6 @@
 /**
- * What a meter reads of a segment: rows are chosen and given group codes column by column, so that an event costs nanoseconds.
- * The rules are those of calculation's metering, applied once to every text of a column and not to every event.
+ * What a meter reads of a segment. Rows are selected and given group codes column by column, so that an event costs nanoseconds.
+ * The rules are those of calculation's metering, applied once to every text of a column instead of to every event.
  */
 
 import { quantityOf } from '../../../../calculation/aggregation.ts';
@@ -18,11 +18,11 @@ export interface SegmentQuery {
   readonly rules: MeterRules;
   readonly dimensions: UsageDimensions;
   readonly nameOf: (nameId: number) => string;
-  /** Whether the meter counts events of this name; undefined where it counts every one. */
+  /** Whether the meter counts events of this name; undefined if it counts all. */
   readonly wantsName: ((nameId: number) => boolean) | undefined;
 }
 
-/** What to read, of any number of segments. */
+/** Makes the query of a meter, for any number of segments. */
 export function createSegmentQuery(
   { rules, dimensions }: Pick<SegmentQuery, 'rules' | 'dimensions'>,
   nameOf: (nameId: number) => string,
@@ -30,14 +30,14 @@ export function createSegmentQuery(
   const { include, exclude } = rules.eventTypeFilter;
   if (include.length === 0 && exclude.length === 0) return { rules, dimensions, nameOf, wantsName: undefined };
   const matches = createEventMatcher({ ...rules, propertyFilters: [] });
-  // By the number of the name: every event of a tail asks.
+  // Indexed by the id of the name, because every event of a tail is tested.
   const wanted: boolean[] = [];
   const wantsName = (nameId: number): boolean =>
     (wanted[nameId] ??= matches({ eventName: nameOf(nameId), properties: {} }));
   return { rules, dimensions, nameOf, wantsName };
 }
 
-/** Whether rows of events have to be read, because the segment left out a column that is asked for. */
+/** Whether rows of events have to be read, because the segment leaves out a column that the query needs. */
 export function lacksColumn({ properties }: Segment, { rules, dimensions }: SegmentQuery): boolean {
   const names = [
     rules.aggregationKey ?? '',
@@ -57,16 +57,16 @@ export function foldSegment(segment: Segment, query: SegmentQuery, chosen: Chose
   }
 }
 
-/** Rows, and the number of each one's combination. */
+/** Rows, and the group number of each: that of its combination. */
 interface GroupedRows {
   readonly rows: Int32Array;
-  /** Of the row at the same place in `rows`. */
+  /** For the row at the same place in `rows`. */
   readonly groups: Int32Array;
-  /** Every number is below. */
+  /** Above every group number. */
   readonly count: number;
 }
 
-/** Those that the meter counts; `keyOf` the number of a combination is the key of its cell. */
+/** The chosen rows that the meter counts; `keyOf` gives the cell's key for a group number. */
 export function groupRows(
   segment: Segment,
   query: SegmentQuery,
@@ -77,14 +77,14 @@ export function groupRows(
     if (rows.length > 0) rows = keptRows(rows, propertyTest(segment, filter));
   }
   const groups = new Int32Array(rows.length);
-  // Columns are unpacked when they are looked at, which nobody has to where no row is chosen.
+  // Columns are unpacked on first access, which is not needed if no row is chosen.
   const axes = rows.length === 0 ? [] : axesOf(segment, query);
   const { count, placesOf } = assignGroups(groups, rows, axes);
   const textOfPlaces = createKeys(axes, query);
   return { rows, groups, count, keyOf: (group) => textOfPlaces(placesOf(group)) };
 }
 
-/** One dimension: a code for each row, and the text that each code stands for; null where the property is not there. */
+/** One dimension: a code for each row, and the text of each code; null if the property is missing. */
 interface Axis {
   readonly codes: Float64Array | undefined;
   readonly texts: readonly (string | null)[];
@@ -112,7 +112,7 @@ function propertyAxis({ properties }: Segment, name: string): Axis {
   });
 }
 
-/** The text by which metering compares a property of this JSON text. */
+/** The text by which metering compares a property with this JSON text. */
 function textOf(json: string): string {
   return propertyText({ value: primitiveOf(json) }, 'value') ?? '';
 }
@@ -131,12 +131,12 @@ function axisOfValues(values: Float64Array, toText: (value: number) => string | 
   return { codes, texts };
 }
 
-/** A missing group key is the group of the empty value (semantics 8). */
+/** A missing group key counts as the group of the empty value (semantics 8). */
 function withoutAbsence({ codes, texts }: Axis): Axis {
   return unified({ codes, texts: texts.map((text) => text ?? '') });
 }
 
-/** One code for each text, where two spellings of JSON are one text. */
+/** Gives one code to each text, where two spellings in JSON mean the same text. */
 function unified(axis: Axis): Axis {
   const { codes, texts } = axis;
   const distinct = [...new Set(texts)];
@@ -148,11 +148,11 @@ function unified(axis: Axis): Axis {
 
 interface Groups {
   readonly count: number;
-  /** The code of each axis. */
+  /** The code on each axis. */
   readonly placesOf: (group: number) => readonly number[];
 }
 
-/** Numbers the combinations that there are room for; where there are more than rows are likely to have, those that occur. */
+/** Numbers all possible combinations; if there are more of them than rows are likely to have, only those that occur. */
 function assignGroups(groups: Int32Array, rows: Int32Array, axes: readonly Axis[]): Groups {
   const product = axes.reduce((size, { texts }) => size * texts.length, 1);
   if (product > 65_536) return assignOccurring(groups, rows, axes);
@@ -198,7 +198,7 @@ function assignOccurring(groups: Int32Array, rows: Int32Array, axes: readonly Ax
   };
 }
 
-/** Keys of cells, of JSON that is written once for each text and not for each combination. */
+/** Makes keys of cells; each text is written as JSON once, not for each combination. */
 function createKeys(axes: readonly Axis[], { dimensions }: SegmentQuery): (places: readonly number[]) => string {
   const texts = axes.map((axis) => axis.texts.map((text) => JSON.stringify(text)));
   const firstGroup = 1 + dimensions.propertyKeys.length;
@@ -208,7 +208,7 @@ function createKeys(axes: readonly Axis[], { dimensions }: SegmentQuery): (place
   };
 }
 
-/** Those that pass; an array's own filter takes several times as long. */
+/** The rows that pass the test; an array's own filter takes several times as long. */
 function keptRows(rows: Int32Array, test: (row: number) => boolean): Int32Array {
   const kept = new Int32Array(rows.length);
   let count = 0;
@@ -238,7 +238,7 @@ interface Total {
 }
 
 interface Values {
-  /** Places among `coefficients`, or the coefficients themselves where there are none. */
+  /** Indexes into `coefficients`, or the coefficients themselves if that is undefined. */
   readonly values: Float64Array;
   readonly coefficients: readonly (Coefficient | undefined)[] | undefined;
   readonly scale: number;
@@ -268,7 +268,7 @@ function valuesOf({ properties }: Segment, key: string): Values | undefined {
   if (column === undefined || column.kind === 'leftOut') return undefined;
   if (column.kind === 'decimal') return { values: column.values, coefficients: undefined, scale: column.scale };
   const quantities = column.texts.map((text, place) => (place === 0 ? undefined : scaledOf(primitiveOf(text))));
-  // One by one: of segments that are read as one there may be more texts than a call takes arguments.
+  // Not Math.max(...): segments that are read as one may have more texts than a call takes arguments.
   const scale = quantities.reduce((most, quantity) => Math.max(most, quantity?.scale ?? 0), 0);
   const coefficients = quantities.map((quantity) => quantity && rescaled(quantity.coefficient, scale - quantity.scale));
   return { values: column.values, coefficients, scale };
@@ -288,7 +288,7 @@ interface Folding {
   readonly rules: MeterRules;
 }
 
-/** Undefined where plain integers could lose a digit; the counts are then not all there. */
+/** Undefined if plain integers could lose a digit; `counts` is then all zeros. */
 function plainTotals(
   { rows, groups }: GroupedRows,
   counts: Float64Array,

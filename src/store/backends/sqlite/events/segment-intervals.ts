@@ -4,7 +4,7 @@ import type { AggregatedEvents } from '../../../event-store.ts';
 import { isAlike, readHeader, type SegmentPart } from './segment-bytes.ts';
 import { millisecondsPerDay } from './segment.ts';
 
-/** A segment as its row says; `small` are its bytes where it is to be read with others. */
+/** A segment's row; `small` has its bytes if the segment is to be read together with others. */
 export type HeaderRow = readonly [
   id: number,
   day: number,
@@ -23,7 +23,7 @@ export interface JoinedSegments {
   readonly parts: SegmentPart[];
 }
 
-/** Small segments of one interval are read as one as long as they are alike; the others are `headers`. */
+/** Joins small segments of one interval as long as they are alike; all others are `headers`. */
 export function joinedByInterval(
   rows: readonly HeaderRow[],
   boundsEpochMs: readonly number[],
@@ -57,7 +57,7 @@ export function joinedByInterval(
 /** A segment, and when its days begin and end. */
 export interface PlacedSegment extends Span {
   readonly row: HeaderRow;
-  /** The first that it may share an instant with. */
+  /** The first interval that it may share an instant with. */
   readonly firstInterval: number;
 }
 
@@ -67,7 +67,7 @@ interface Span {
   readonly end: number;
 }
 
-/** In the order of the rows, which is that of their days. */
+/** In the order of the rows, which are ordered by day. */
 export function* inIntervals(rows: readonly HeaderRow[], boundsEpochMs: readonly number[]): Generator<PlacedSegment> {
   let firstInterval = 0;
   for (const row of rows) {
@@ -86,13 +86,13 @@ export function isWithinInterval(boundsEpochMs: readonly number[], interval: num
 export interface CutSegment {
   /** The beginning of the segment's first day. */
   readonly start: number;
-  /** In milliseconds since then; `to` is Infinity where all rows are before it. */
+  /** In milliseconds since `start`; `to` is Infinity if the interval ends after all rows. */
   readonly from: number;
   readonly to: number;
   readonly interval: number;
 }
 
-/** Those of a segment that lie in an interval. */
+/** The rows of a segment that lie in an interval. */
 export function rowsWithin(
   { boundsEpochMs }: Pick<AggregatedEvents, 'boundsEpochMs'>,
   interval: number,

@@ -1,26 +1,26 @@
 /**
- * Which rows of a segment are read: chosen by time and contract once for all meters, and told apart by the names of events, of
- * which most meters count one.
+ * Which rows of a segment are read: selected by time and contract once for all meters, and split by event name, because most
+ * meters count a single name.
  */
 
 import type { Segment } from './segment.ts';
 
-/** Which rows: those that `takes` says, in `[from, to)` of the segment's milliseconds; late ones never. */
+/** Selects the rows that `takes` accepts, in `[from, to)` of the segment's milliseconds; never late ones. */
 export interface RowChoice {
   readonly from: number;
-  /** Infinity where all rows are before it. */
+  /** Infinity if the choice ends after all rows. */
   readonly to: number;
-  /** Absent: every contract, and rows that name none. */
+  /** Absent: rows of every contract, and those that name none. */
   readonly takes?: ((row: number) => boolean) | undefined;
 }
 
 interface NameQuestion {
-  /** Whether events of this name are counted; undefined where all are. */
+  /** Whether events of this name are counted; undefined if all are. */
   readonly wantsName: ((nameId: number) => boolean) | undefined;
 }
 
 export interface ChosenRows {
-  /** Those of the names that a meter counts, ascending. */
+  /** The rows with the names that a meter counts, ascending. */
   readonly ofNames: (query: NameQuestion) => Int32Array;
 }
 
@@ -31,8 +31,8 @@ export function chooseRows(segment: Segment, choice: RowChoice): ChosenRows {
 }
 
 /**
- * The same of each contract that a row of the segment names, 0 where one names none, in the order in which they come first.
- * To ask `takes` of each of them would be to look at every row for each.
+ * The same for each contract that rows of the segment name (0 for none), ordered by first occurrence. Calling `chooseRows` with
+ * `takes` for each contract would look at every row each time.
  */
 export function chooseByContract(
   segment: Segment,
@@ -48,7 +48,7 @@ export function chooseByContract(
 
 function chosenRows({ fixed, valueOfAll, rowCount }: Segment, { from, to, takes }: RowChoice): Int32Array {
   const isLate = valueOfAll?.('isLate') === 0 ? undefined : fixed.isLate;
-  // Columns are unpacked when they are looked at, and times decide only where a segment is cut.
+  // Columns are unpacked on first access, and times matter only if a segment is cut.
   const millisecond = from > 0 || to < Infinity ? fixed.millisecond : undefined;
   const isOutside = (at: number): boolean => at < from || at >= to;
   const chosen = new Int32Array(rowCount);
@@ -78,7 +78,7 @@ function toldApart({ fixed, valueOfAll }: Segment, all: Int32Array): ChosenRows 
 }
 
 function splitByName(rows: Int32Array, nameId: Float64Array): ReadonlyMap<number, Int32Array> {
-  // Every row comes here twice, for which a map would take many times as long.
+  // Every row is looked up twice, for which a Map would take many times as long.
   const counts: number[] = [];
   for (let place = 0; place < rows.length; place += 1) {
     const name = nameId[rows[place] ?? 0] ?? 0;

@@ -1,7 +1,7 @@
 /**
- * Events of one customer and a day, or of a few days, as columns: what meters read, in a few bytes an event. A property is a
- * column of scaled integers, or of codes with the JSON texts that they stand for; one whose texts are nearly all different is
- * left out. Nothing here is a source: a segment says what the rows of events say, and can be made from them again.
+ * Events of one customer, for one or a few days, as columns: what meters read, in a few bytes per event. A property is a column
+ * of scaled integers, or of codes with the JSON texts that they stand for; a property whose texts are nearly all different is
+ * left out. A segment is never the source: it repeats what the rows of events say, and can be rebuilt from them.
  */
 
 import { exactNumber, reviveExactJson, textOfNumber } from '../../../../exact-json.ts';
@@ -10,41 +10,41 @@ import type { ExactNumber } from '../../../../exact-json.ts';
 /** A segment begins with a UTC day. */
 export const millisecondsPerDay = 86_400_000;
 
-/** An event as far as meters look at it. */
+/** An event, as far as meters look at it. */
 export interface SegmentEvent {
   readonly eventSeq: number;
-  /** Since the segment's first day began. */
+  /** Since the beginning of the segment's first day. */
   readonly millisecond: number;
   readonly nameId: number;
-  /** 0 where the event names no contract. */
+  /** 0 if the event names no contract. */
   readonly contractSeq: number;
   readonly isLate: boolean;
   readonly propertiesJson: string;
 }
 
-/** `values` are coefficients, of a number `coefficient / 10^scale`; NaN where the event lacks the property. */
+/** `values` are the coefficients of numbers `coefficient / 10^scale`; NaN if the event lacks the property. */
 export interface DecimalColumn {
   readonly kind: 'decimal';
   readonly scale: number;
   readonly values: Float64Array;
 }
 
-/** `values` are places in `texts`, JSON as it was written; place 0 stands for a property that is not there. */
+/** `values` are indexes into `texts`, which are JSON as written; index 0 stands for a missing property. */
 export interface CodeColumn {
   readonly kind: 'codes';
   readonly texts: readonly string[];
   readonly values: Float64Array;
 }
 
-/** The property is there, and only the rows of events say what it is. */
+/** The property exists, but only the rows of events hold its values. */
 interface LeftOutColumn {
   readonly kind: 'leftOut';
 }
 
-/** Numbers while all of its values are short ones, then codes, then left out: never back again. */
+/** A column holds numbers while all of its values are short ones, then codes, then is left out; it never changes back. */
 export type PropertyColumn = DecimalColumn | CodeColumn | LeftOutColumn;
 
-/** What every event has; `isLate` is 1 or 0. */
+/** The columns that every event has; `isLate` is 1 or 0. */
 export const fixedColumns = ['eventSeq', 'millisecond', 'nameId', 'contractSeq', 'isLate'] as const;
 export type FixedColumn = (typeof fixedColumns)[number];
 
@@ -52,26 +52,26 @@ export type FixedColumn = (typeof fixedColumns)[number];
 export interface Segment {
   readonly rowCount: number;
   readonly fixed: Readonly<Record<FixedColumn, Float64Array>>;
-  /** The value of a column in every row, where that is known without a look at them. */
+  /** The value of a column in every row, if it is known without looking at them. */
   readonly valueOfAll?: (column: FixedColumn) => number | undefined;
   readonly properties: ReadonlyMap<string, PropertyColumn>;
 }
 
 const mostDecimals = 15;
-/** Texts of a column may come to this much, in characters: beyond, they would double what the rows hold. */
+/** How many characters the texts of a column may have: with more, they would double what the rows hold. */
 const freeCharacters = 1024;
 const charactersPerRow = 8;
 
 const noColumns = new Float64Array(0);
 
-/** What the first events of a day are appended to. */
+/** The segment to which the first events of a day are appended. */
 export const emptySegment: Segment = {
   rowCount: 0,
   fixed: { eventSeq: noColumns, millisecond: noColumns, nameId: noColumns, contractSeq: noColumns, isLate: noColumns },
   properties: new Map(),
 };
 
-/** The segment with these events behind its own. */
+/** The segment with these events appended. */
 export function appendEvents(segment: Segment, events: readonly SegmentEvent[]): Segment {
   const rowCount = segment.rowCount + events.length;
   const fixed = grown(segment.fixed, events, rowCount);
@@ -109,27 +109,27 @@ export function removeEvents(segment: Segment, eventSeqs: ReadonlySet<number>): 
 function withValues(column: PropertyColumn, pick: (values: Float64Array) => Float64Array): PropertyColumn {
   if (column.kind === 'leftOut') return column;
   const values = pick(column.values);
-  // Not spread: columns that come from bytes have getters.
+  // Not spread: decoded columns have getters.
   return column.kind === 'decimal'
     ? { kind: 'decimal', scale: column.scale, values }
     : { kind: 'codes', texts: column.texts, values };
 }
 
-/** The JSON text of a property in one row: undefined where it is not there. Not for columns that are left out. */
+/** The JSON text of a property in one row; undefined if it is missing. Not for columns that are left out. */
 export function textAt(column: DecimalColumn | CodeColumn, row: number): string | undefined {
   const value = column.values[row] ?? Number.NaN;
   if (column.kind === 'decimal') return Number.isNaN(value) ? undefined : decimalTextOf(value, column.scale);
   return value === 0 ? undefined : column.texts[value];
 }
 
-/** The one text of a coefficient; a column takes only numbers for which it is the text as it was written. */
+/** The one text of a coefficient; a column takes only numbers that were written as exactly this text. */
 export function decimalTextOf(coefficient: number, scale: number): string {
   return String(scale === 0 ? coefficient : coefficient / 10 ** scale);
 }
 
 type Primitive = string | boolean | null | ExactNumber;
 
-/** Parsed as it is where that loses no digit: the text comes out again. */
+/** Parsed plainly if that loses no digit, which holds if the same text comes out again. */
 function propertiesOf(json: string): Readonly<Record<string, unknown>> {
   const plain = JSON.parse(json) as Record<string, unknown>;
   return JSON.stringify(plain) === json ? plain : (reviveExactJson(json) as Record<string, unknown>);
@@ -179,7 +179,7 @@ function put(builder: Builder, row: number, value: Primitive): void {
   builder.values[row] = placeOf(builder, jsonText(value));
 }
 
-/** False where the number has no short decimal text, or too many digits beside the others of its column. */
+/** False if the number has no short decimal text, or too many digits beside the others of its column. */
 function putNumber(builder: Builder, row: number, value: number): boolean {
   let coefficient = Math.round(value * 10 ** builder.scale);
   if (coefficient / 10 ** builder.scale !== value) {
@@ -189,7 +189,7 @@ function putNumber(builder: Builder, row: number, value: number): boolean {
     coefficient = Math.round(value * 10 ** builder.scale);
     if (coefficient / 10 ** builder.scale !== value) return false;
   }
-  // With 15 digits a decimal is the one shortest text of its number; beyond, another text might come out.
+  // Up to 15 digits, a decimal is the one shortest text of its number; beyond, another text might come out.
   if (Math.abs(coefficient) >= 1e15 || Object.is(value, -0)) return false;
   if (value !== 0 && Math.abs(value) < 1e-6) return false;
   builder.values[row] = coefficient;
@@ -231,14 +231,14 @@ function jsonText(value: Primitive): string {
   return typeof value === 'boolean' || value === null ? String(value) : textOfNumber(value);
 }
 
-/** The value of a JSON text of a column, with its digits. */
+/** The value of a column's JSON text, with its digits. */
 export function primitiveOf(text: string): Primitive {
   const [first = ''] = text;
   if (first === '"') return JSON.parse(text) as string;
   return first === 't' || first === 'f' || first === 'n' ? (JSON.parse(text) as boolean | null) : exactNumber(text);
 }
 
-/** Named one by one: a member that is looked up by a name that changes costs many times as much. */
+/** Names each column, because looking up a member by a changing name costs many times as much. */
 function grown(fixed: Segment['fixed'], events: readonly SegmentEvent[], rowCount: number): Segment['fixed'] {
   const all = (values: Float64Array) => {
     const longer = new Float64Array(rowCount);

@@ -1,8 +1,7 @@
 /**
- * What is derived from events for reading: a tail of the newest, and segments by customer and day that the tail is absorbed
- * into once it is long; days of few events share a segment. A segment's totals for the rules of a meter are kept beside it,
- * and hold for one revision of it. All of it changes in the transaction that changes the events, so that it always says what
- * they say.
+ * Data derived from events for reading: a tail of the newest events, and segments by customer and day that absorb the tail once
+ * it is long. Days with few events share a segment. The totals of a segment for a meter's rules are kept beside it, and hold
+ * for one revision of the segment. All of this changes in the same transaction as the events, so the two always agree.
  */
 
 import { decodeSegment, encodeSegment } from './segment-bytes.ts';
@@ -12,22 +11,22 @@ import type { RecentRows, TailRow } from './recent.ts';
 import { plainRows } from './rows.ts';
 import { type EventPlace, eventRows, leaveTail, readTail, replaceTail, unpackRuns } from './tail.ts';
 
-/** When derived data is made; no number of theirs changes what is read. */
+/** When derived data is made; the numbers change nothing that is read. */
 export interface UpkeepThresholds {
-  /** After so many new events the tail is looked through; of a customer readers look at no more than these. */
+  /** After this many new events the tail is examined; it is also the most that readers look at per customer. */
   readonly longestTail: number;
-  /** Folding fewer events costs no more than reading what was kept of them. */
+  /** Folding fewer events than this costs no more than reading kept totals. */
   readonly leastKept: number;
 }
 
 export const usualThresholds: UpkeepThresholds = { longestTail: 16_384, leastKept: 192 };
 
 const absorbedAtOnce = 65_536;
-/** How many times the tail's length may wait in it, of customers with few events each. */
+/** The tail of customers with few events each may grow to this many times `longestTail`. */
 const mostWaiting = 8;
-/** A segment of so many events is not grown any more. */
+/** A segment with this many events does not grow any more. */
 const fullSegment = 16_384;
-/** Readers look so many days back for segments that reach into the first day that they ask for. */
+/** How many days back readers look for segments that reach into the first requested day. */
 export const mostDays = 8;
 
 export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampEpochMs / millisecondsPerDay);
@@ -36,9 +35,9 @@ const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event".
   "event"."nameId", "event"."isLate", "event"."propertiesJson"`;
 
 /**
- * Moves into segments what is worth it: the events of customers that have many in the tail, or all of them where the tail
- * has grown far beyond: by `tailCount` since this was done before. Who has few waits, since a segment is written as a whole.
- * Belongs into a transaction for writing.
+ * Moves events into segments where that pays: those of customers with many events in the tail, or all of them if the tail has
+ * grown far beyond its length. `tailCount` is its growth since the last time. Customers with few events wait, because a segment
+ * is written as a whole. Belongs in a transaction for writing.
  */
 export function absorbTail(
   connection: SqliteConnection,
@@ -48,7 +47,7 @@ export function absorbTail(
   const { longestTail } = thresholds;
   const most = mostWaiting * longestTail;
   const least = 2 * Math.ceil(longestTail / 256);
-  // After an upgrade all events may stand in it, which are too many to hold.
+  // After an upgrade the tail may hold all events, which are too many for memory.
   const tail = tailCount > most ? undefined : readTail(connection);
   const few = tail?.values().reduce((sum, { length }) => (length < least ? sum + length / 2 : sum), 0) ?? Infinity;
   if (tail === undefined || few > most) {
@@ -107,7 +106,7 @@ interface Upkeep {
   readonly thresholds: UpkeepThresholds;
 }
 
-/** By customer, and of each by time. */
+/** `rows` are ordered by customer, then by time. */
 function absorbRows(connection: SqliteConnection, rows: readonly TailRow[], upkeep: Upkeep): void {
   let growing: GrowingSegment | undefined;
   for (let first = 0; first < rows.length;) {
@@ -129,7 +128,7 @@ interface DayPlace {
   readonly count: number;
 }
 
-/** The rows of one day that begin with the `first`, and where they end. */
+/** The rows of one day that begin at index `first`, and where they end. */
 function daysRows(rows: readonly TailRow[], first: number): { readonly place: DayPlace; readonly end: number } {
   const [customerSeq = 0, timestampEpochMs = 0] = rows[first] ?? [];
   const day = dayOf(timestampEpochMs);
@@ -144,14 +143,14 @@ function daysRows(rows: readonly TailRow[], first: number): { readonly place: Da
 /** A segment that is about to be written, as it will be. */
 interface GrowingSegment {
   readonly customerSeq: number;
-  /** The first of `days`. */
+  /** The first of its days. */
   readonly day: number;
   days: number;
   readonly part: number;
   rowCount: number;
-  /** On which the customer's next one begins. */
+  /** The day on which the customer's next segment begins. */
   readonly nextDay: number;
-  /** Absent where it is new. */
+  /** Absent if the segment is new. */
   readonly stored?: { readonly id: bigint; readonly data: Uint8Array };
   readonly events: SegmentEvent[];
 }
@@ -164,7 +163,7 @@ function hasRoom(segment: GrowingSegment, place: DayPlace, { leastKept }: Upkeep
   return days <= mostDays && segment.rowCount + place.count < leastKept;
 }
 
-/** The last segment that begins by that day, if it has room, or a new one. */
+/** The last segment that begins by that day, if it has room, otherwise a new one. */
 function findGrowing(connection: SqliteConnection, place: DayPlace, thresholds: UpkeepThresholds): GrowingSegment {
   const { customerSeq, day } = place;
   const next = connection
@@ -222,7 +221,7 @@ function nextRevision(connection: SqliteConnection): bigint {
   return row?.['revision'] as bigint;
 }
 
-/** Takes superseded versions out of what readers see; where they stand in segments, each segment is written once. */
+/** Removes superseded versions from what readers see; each segment that holds some is written once. */
 export function forget(connection: SqliteConnection, places: readonly EventPlace[]): void {
   if (places.length === 0) return;
   const absorbed = leaveTail(connection, places);
@@ -256,10 +255,10 @@ function forgetOfCustomer(
   }
 }
 
-/** Segments of a customer that hold days asked for; takes the customer and the bounds of the days. */
+/** Selects a customer's segments that hold any of the requested days; takes the customer and `boundsOf`. */
 export const ofDays = `"customerSeq" = ? AND "day" BETWEEN ? AND ? AND "day" + "days" > ?`;
 
-/** What `ofDays` takes behind the customer: days that it is asked for from `first` to `last`. */
+/** The values for `ofDays` after the customer, for the days from `first` to `last`. */
 export function boundsOf(first: number, last: number): readonly [number, number, number] {
   return [first - mostDays + 1, last, first];
 }

@@ -1,23 +1,23 @@
 /**
- * The tail: events that are in no segment yet, by customer and time. A few that come at once are rows of a small table; many
- * are a run of their own, sorted by customer and cut into pieces, since rows in the order of customers would change a page
- * for nearly each event.
+ * The tail: events that are in no segment yet, by customer and time. A few that arrive together are rows of a small table. Many
+ * become a run, sorted by customer and cut into pieces: rows ordered by customer would change another page for nearly each
+ * event.
  */
 
 import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
 
-/** Where an event stands for readers: whose it is, and when. */
+/** Where readers find an event: by its customer and time. */
 export interface EventPlace {
   readonly eventSeq: number;
   readonly customerSeq: number;
   readonly timestampEpochMs: number;
 }
 
-/** Of each customer the times and seqs of its events, in pairs. */
+/** Per customer, the times and seqs of its events, in pairs. */
 export type Tail = Map<number, number[]>;
 
-/** `leastRun` places and more are a run. Belongs into a transaction for writing, like all that changes the tail. */
+/** `leastRun` or more places become a run. Like every change of the tail, belongs in a transaction for writing. */
 export function enterTail(connection: SqliteConnection, places: readonly EventPlace[], leastRun: number): void {
   if (places.length >= leastRun) {
     const tail: Tail = new Map();
@@ -42,9 +42,9 @@ function pairsIn(tail: Tail, customerSeq: number): number[] {
   return pairs;
 }
 
-/** Numbers of an event in a piece: customer, time and seq. */
+/** How many numbers an event has in a piece: customer, time and seq. */
 const width = 3;
-/** So that a piece lies in one page, unless one customer has more of them: what is of one customer is in one piece of a run. */
+/** Lets a piece fit in one page, unless one customer has more events: a customer's events are in one piece of a run. */
 const pieceEvents = 160;
 
 function addRun(connection: SqliteConnection, tail: Tail): void {
@@ -67,13 +67,13 @@ function addRun(connection: SqliteConnection, tail: Tail): void {
   write();
 }
 
-/** -1 where there are none. */
+/** -1 if there are no runs. */
 function lastRun(connection: SqliteConnection): bigint {
   const last = connection.prepare('SELECT max("run") AS "run" FROM "eventTailPieces"').get()?.['run'] as bigint | null;
   return last ?? -1n;
 }
 
-/** Takes events out; gives those that do not stand in the tail. */
+/** Removes events from the tail; gives those that were not in it. */
 export function leaveTail(connection: SqliteConnection, places: readonly EventPlace[]): EventPlace[] {
   const leave = connection.prepare(
     'DELETE FROM "eventTail" WHERE "customerSeq" = ? AND "timestampEpochMs" = ? AND "eventSeq" = ?',
@@ -90,7 +90,7 @@ export function leaveTail(connection: SqliteConnection, places: readonly EventPl
   return noRows.filter(({ eventSeq }) => !left.has(eventSeq));
 }
 
-/** Which of these events of a customer stood there. */
+/** Removes these events of a customer from the runs; gives those that were there. */
 function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: ReadonlySet<number>): number[] {
   const left: number[] = [];
   for (const row of piecesWith(connection, customerSeq)) {
@@ -109,7 +109,7 @@ function leaveRuns(connection: SqliteConnection, customerSeq: number, gone: Read
   return left;
 }
 
-/** Of each run the piece that the customer would be in: there are few runs, and they are numbered from 0. */
+/** Per run, the piece that would hold the customer: there are few runs, and they are numbered from 0. */
 function piecesWith(connection: SqliteConnection, customerSeq: number): Record<string, unknown>[] {
   const last = lastRun(connection);
   const select = connection.prepare(
@@ -117,7 +117,7 @@ function piecesWith(connection: SqliteConnection, customerSeq: number): Record<s
      ORDER BY "firstCustomerSeq" DESC LIMIT 1`,
   );
   const found: Record<string, unknown>[] = [];
-  // One query that counts them takes several times as long as these.
+  // A single query over all runs takes several times as long as these.
   for (let run = 0n; run <= last; run += 1n) {
     const row = select.get(run, customerSeq);
     if (row !== undefined) found.push(row);
@@ -125,7 +125,7 @@ function piecesWith(connection: SqliteConnection, customerSeq: number): Record<s
   return found;
 }
 
-/** Throws where a piece is not what was written. */
+/** Throws if a piece is not as it was written. */
 function numbersOf({ rowCount, data }: Record<string, unknown>): Float64Array {
   const numbers = new Float64Array((data as Uint8Array).slice().buffer);
   if (numbers.length !== width * Number(rowCount)) throw new Error('a run of new events is damaged');
@@ -134,12 +134,12 @@ function numbersOf({ rowCount, data }: Record<string, unknown>): Float64Array {
 
 interface TailRange {
   readonly customerSeq: number;
-  /** Everything of the customer where no bounds are given. */
+  /** Without bounds, all events of the customer. */
   readonly fromEpochMs?: number;
   readonly toEpochMs?: number;
 }
 
-/** Events of a customer in the tail, in no order. */
+/** Events of a customer in the tail, in no particular order. */
 export function placesInTail(connection: SqliteConnection, range: TailRange): Omit<EventPlace, 'customerSeq'>[] {
   const { customerSeq, fromEpochMs = -Infinity, toEpochMs = Infinity } = range;
   const rows = plainRows(
@@ -159,13 +159,13 @@ export function placesInTail(connection: SqliteConnection, range: TailRange): Om
   return places;
 }
 
-/** Columns of these events as plain rows, `"event"` the table, by time. */
+/** Columns of these events as plain rows, by time; `columns` call the table `"event"`. */
 export function tailRows(connection: SqliteConnection, range: TailRange, columns: string): readonly unknown[] {
   const seqs = placesInTail(connection, range).map(({ eventSeq }) => eventSeq);
   return seqs.length === 0 ? [] : eventRows(connection, seqs, columns);
 }
 
-/** The same of events by their seqs. */
+/** The same for events by seq. */
 export function eventRows(connection: SqliteConnection, seqs: readonly number[], columns: string): readonly unknown[] {
   return plainRows(
     connection,
@@ -174,7 +174,7 @@ export function eventRows(connection: SqliteConnection, seqs: readonly number[],
   ).all(JSON.stringify(seqs));
 }
 
-/** The tail of all customers, which has to have a length that is worth holding. */
+/** The tail of all customers; it must be short enough to hold in memory. */
 export function readTail(connection: SqliteConnection): Tail {
   const tail = readRuns(connection);
   const rows = plainRows(connection, 'SELECT "customerSeq", "timestampEpochMs", "eventSeq" FROM "eventTail"').iterate();
@@ -201,7 +201,7 @@ function readRuns(connection: SqliteConnection): Tail {
   return tail;
 }
 
-/** Of each customer how many events the runs hold. */
+/** Per customer, how many events the runs hold. */
 export function countRuns(connection: SqliteConnection): ReadonlyMap<number, number> {
   return new Map(
     readRuns(connection)
@@ -210,13 +210,13 @@ export function countRuns(connection: SqliteConnection): ReadonlyMap<number, num
   );
 }
 
-/** Makes it the whole tail, in one run. */
+/** Makes `tail` the whole tail, in one run. */
 export function replaceTail(connection: SqliteConnection, tail: Tail): void {
   connection.execute('DELETE FROM "eventTail"; DELETE FROM "eventTailPieces"');
   addRun(connection, tail);
 }
 
-/** Makes rows of the runs. */
+/** Turns the runs into rows. */
 export function unpackRuns(connection: SqliteConnection): void {
   const insert = connection.prepare(insertRow);
   for (const [customerSeq, pairs] of readRuns(connection)) {

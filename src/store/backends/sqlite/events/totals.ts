@@ -1,4 +1,4 @@
-/** Totals of a segment for the rules of a meter: what its days come to, kept as long as it stays as it is. */
+/** Totals of a segment for the rules of a meter, kept as long as the segment does not change. */
 
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
 import type { Cells } from './cells.ts';
@@ -8,7 +8,7 @@ import type { Segment } from './segment.ts';
 import type { EventAggregation } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
 
-/** Totals that a reader found out, for whoever may write. */
+/** Totals that a reader computed, for a later writer to keep. */
 export interface FoundTotals {
   readonly rules: string;
   readonly segmentId: bigint;
@@ -18,7 +18,7 @@ export interface FoundTotals {
 
 type TotalRules = Pick<EventAggregation, 'rules' | 'dimensions'>;
 
-/** One text for what totals depend on. */
+/** One text for everything that totals depend on. */
 export function textOfRules({ rules, dimensions }: TotalRules): string {
   const { aggregationType, aggregationKey = null, eventTypeFilter, propertyFilters, groupKeys } = rules;
   const { include, exclude } = eventTypeFilter;
@@ -68,14 +68,14 @@ export function rulesOfText(text: string): TotalRules {
   };
 }
 
-/** The rows of each contract that the events name, 0 where they name none. */
+/** The rows of each contract that the events name; 0 stands for none. */
 export type ContractRows = readonly (readonly [contractSeq: number, rows: ChosenRows])[];
 
 export function rowsOfContracts(segment: Segment): ContractRows {
   return chooseByContract(segment, { from: 0, to: Infinity });
 }
 
-/** Of each contract that the events name, 0 where they name none: keys, coefficients (texts beyond 2^53), and counts. */
+/** Per contract that the events name (0 for none): scales, keys, coefficients (texts beyond 2^53), and counts. */
 export type Totals = readonly (readonly [
   contractSeq: number,
   scales: readonly number[],
@@ -99,7 +99,7 @@ export function computeTotals(segment: Segment, query: SegmentQuery, contracts: 
   });
 }
 
-/** Keeps totals for whose segments the revision is still the same. Belongs into a transaction for writing. */
+/** Keeps those totals whose segment still has the same revision. Belongs in a transaction for writing. */
 export function keepTotals(connection: SqliteConnection, found: readonly FoundTotals[]): void {
   for (const { rules, segmentId, revision, cells } of found) {
     connection.prepare('INSERT INTO "eventRules" ("rules") VALUES (?) ON CONFLICT DO NOTHING').run(rules);

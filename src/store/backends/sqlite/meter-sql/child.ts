@@ -1,16 +1,16 @@
 /**
- * What runs in the process of its own that reads SQL meters. It gets one line of JSON after the other and holds nothing but
- * a table in memory with the rows that came in them (security 6).
+ * What runs in the separate process that reads SQL meters. The process receives JSON line by line, and holds nothing but a
+ * table in memory with the rows from those lines (security 6).
  *
- * `serveMeterSql` is handed to that process as its own source text, so that it works from a checkout, from the bundle and
- * without a file to read: it may use nothing from outside but its two arguments.
+ * `serveMeterSql` is passed to that process as its own source text, so that it works from a checkout and from the bundle
+ * without reading a file. So it may use nothing from outside but its two arguments.
  */
 
 import type { SQLInputValue } from 'node:sqlite';
 
 import type { ChildRules } from './rules.ts';
 
-/** What a line asks for; only `read` is answered, and an `open` or `rows` that failed is told by the next `read`. */
+/** A request line. Only `read` is answered; a failed `open` or `rows` is reported by the next `read`. */
 export type ChildRequest =
   | { readonly type: 'open'; readonly sql: string }
   | { readonly type: 'clear' }
@@ -28,8 +28,8 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
   type Database = InstanceType<typeof DatabaseSync>;
 
   /**
-   * A statement cannot be interrupted from this thread. When the process that asked was killed, nobody else would: another
-   * thread sees that a reading does not end (an odd count that stands still) and ends them both.
+   * A statement cannot be interrupted from this thread, and if the asking process was killed, nobody else would do so. Another
+   * thread notices when a reading does not end (an odd count that stands still), and kills the process.
    */
   function watchReadings(): Int32Array {
     const { Worker } = host.getBuiltinModule('node:worker_threads');
@@ -46,7 +46,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
     return count;
   }
 
-  /** A database without tables: what names a table here is made by SQLite itself. */
+  /** A database without tables: any table that it knows is SQLite's own. */
   const empty = new DatabaseSync(':memory:', { readBigInts: true, returnArrays: true });
 
   function isBuiltIn(table: string): boolean {
@@ -62,7 +62,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
   const allowedColumns = new Set(rules.columns);
 
   function mayRead(table: string, column: string, schema: string | null): boolean {
-    // With no column used, a subquery's own name is asked for as if it were a table: `count(*)` of it is harmless.
+    // If no column is used, SQLite passes a subquery's own name like a table's: `count(*)` over it is harmless.
     if (column === '') return !isBuiltIn(table);
     return table === 'events' && schema === 'main' && allowedColumns.has(column);
   }
@@ -76,7 +76,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
     return isAllowed ? constants.SQLITE_OK : constants.SQLITE_DENY;
   }
 
-  /** SQLite's own functions of time are called on another database, and only with arguments that name a time. */
+  /** SQLite's own time functions run on another database, and only with arguments that name a time. */
   function guardTimeFunctions(database: Database): void {
     const statements = new Map<string, ReturnType<Database['prepare']>>();
     for (const [name, timePlaces] of Object.entries(rules.timeFunctions)) {
@@ -91,7 +91,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
     }
   }
 
-  /** False where the answer is NULL anyhow; throws where SQLite would look at the clock or at the machine's time zone. */
+  /** False if the answer is NULL anyway; throws if SQLite would read the clock or the machine's time zone. */
   function areTimes(name: string, values: readonly SQLInputValue[], timePlaces: readonly number[]): boolean {
     const lastPlace = timePlaces.at(-1) ?? 0;
     if (values.length <= lastPlace) throw new Error(`${name}() needs a time: the current time may not be read`);
@@ -119,7 +119,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
   function openReader(sql: string): Reader {
     const { limits } = rules;
     const database = new DatabaseSync(':memory:', { limits, readBigInts: true, returnArrays: true });
-    // Sorting spills into memory, where the limit is watched, and never into a file.
+    // Sorting spills into memory, where the limit applies, and never into a file.
     database.exec(`PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;
       CREATE TABLE events (event_name TEXT NOT NULL, timestamp TEXT NOT NULL, properties TEXT NOT NULL) STRICT`);
     guardTimeFunctions(database);
@@ -206,7 +206,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
     return error instanceof Error ? error.message : String(error);
   }
 
-  /** One line also for who ends lines at U+2028 and U+2029, as Node does: JSON does not escape them. */
+  /** Stays one line even for readers that end lines at U+2028 and U+2029, as Node does: JSON does not escape those. */
   function lineOf(value: ChildAnswer): string {
     return JSON.stringify(value).replaceAll(/[\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16)}`);
   }

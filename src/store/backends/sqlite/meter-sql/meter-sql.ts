@@ -1,6 +1,6 @@
 /**
- * SQL meters on SQLite, each query in a process that has nothing but the rows it was given (security 6). A process serves one
- * scope, one query after the other, every query on a new table; it is kept for a while for the next one.
+ * SQL meters on SQLite: each query runs in a process that has nothing but the rows it was given (security 6). A process serves
+ * one scope, one query after another, each on a new table; it is kept for a while for the scope's next query.
  */
 
 import { InvalidInputError, UnavailableError } from '../../../../errors.ts';
@@ -20,7 +20,7 @@ import { checkText, sqliteTextOf } from './text.ts';
 const defaultIdleMilliseconds = 2_000;
 const rowsInALine = 256;
 
-/** Without events much is NULL that is a text, or is refused, with the first one. */
+/** Many expressions are NULL without events, and give a text or an error with the first one. */
 const trial: readonly MeterSqlReading[] = [
   { keepsEvents: false, events: [] },
   {
@@ -139,7 +139,7 @@ function valueOf(answer: ChildAnswer): string | null {
   return answer.value === null ? null : plainDecimal(answer.value);
 }
 
-/** `1.5e-7` as `0.00000015`: values are too small for an exponent that is not negative. */
+/** `1.5e-7` becomes `0.00000015`; values are too small for a positive exponent. */
 function plainDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
   if (exponent === undefined) return text;

@@ -1,15 +1,15 @@
-/** Who may run a query now: queries of several scopes side by side, those of one scope one after the other. */
+/** Who may run a query now: queries of several scopes run side by side, those of one scope one after another. */
 
-/** Places for queries, of which a scope never has more than one. */
+/** Places for queries; a scope never has more than one. */
 export interface Places {
-  /** Resolves when the scope has a place, which it keeps until it gives it back. */
+  /** Resolves when the scope has a place; it keeps the place until `giveBack`. */
   readonly take: (scope: string) => Promise<void>;
   readonly giveBack: (scope: string) => void;
 }
 
 /**
- * So many places. Scopes have them in turn, and what waits within one goes in the order in which it came: so the queries of
- * one, however slow and however many, hold a single place, and whoever else waits goes before the next of them.
+ * Gives out `count` places. Scopes take turns, and the calls within a scope go in order of arrival. So the queries of one
+ * scope, however slow or many, hold a single place, and whoever else waits goes before the next of them.
  */
 export function createPlaces(count: number): Places {
   /** In the order of their turns. */

@@ -1,4 +1,4 @@
-/** The process that reads SQL meters, seen from outside: started with nothing, watched, and killed when it takes too much. */
+/** The process that reads SQL meters, from outside: started with nothing, watched, and killed when it takes too much. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,9 +15,9 @@ import { childRules } from './rules.ts';
 
 export interface MeterSqlProcess {
   readonly isRunning: boolean;
-  /** Sends all requests, the last of which is answered; rejects with the reason when the process ends before. */
+  /** Sends all requests; the last one is answered. Rejects with the reason if the process ends first. */
   ask(requests: Iterable<ChildRequest>): Promise<ChildAnswer>;
-  /** Kills the process when the time is over or it grows too large, unless the function that it gives was called. */
+  /** Kills the process when its time is over or it grows too large, unless the returned function was called before. */
   limit(bounds: { readonly milliseconds: number; readonly residentMebibytes: number }): () => void;
   stop(): void;
 }
@@ -26,8 +26,8 @@ const memoryCheckMilliseconds = 20;
 const rules = childRules({ sqlLength: limits.sqlCharacters, maximum: limits.meterSqlValueMaximum });
 
 /**
- * No environment of ours, no file, no network and no process of its own are within its reach; the one thread more that it may
- * have is its own watchman. All of this is in case a query got out of SQLite: what holds it inside are the rules.
+ * The process can reach no environment of ours, no file and no network, and can start no process; its one extra thread is its
+ * own watchdog. All of this guards against a query that escapes from SQLite; inside SQLite the rules hold it.
  */
 const confinement = [
   '--permission',
@@ -36,17 +36,17 @@ const confinement = [
   `--max-old-space-size=${limits.meterSqlHeapMebibytes}`,
 ];
 
-/** What the process runs, where it was started by words of the program's own instead of as a text; see main.ts. */
+/** The program of the process, if it was started by the executable's own arguments instead of a text; see main.ts. */
 export function serveMeterSqlIn(host: NodeJS.Process): void {
   serveMeterSql(host, rules);
 }
 
-/** `ownWords` have this executable call `serveMeterSqlIn`, where it is one that takes no program as text. */
+/** `ownWords` make this executable call `serveMeterSqlIn`, if it is one that takes no program as text. */
 export function startMeterSqlProcess(ownWords?: readonly string[]): MeterSqlProcess {
   const { words, env } = isSea() ? ownProgram(ownWords) : programAsText();
   const child = spawn(process.execPath, words, {
     env,
-    // A directory that is there; ours may have been removed.
+    // A directory that surely exists; ours may have been removed.
     cwd: dirname(process.execPath),
     stdio: ['pipe', 'pipe', 'ignore'],
     windowsHide: true,
@@ -59,10 +59,10 @@ export function startMeterSqlProcess(ownWords?: readonly string[]): MeterSqlProc
   };
   child.once('error', (cause) => end(notStarted(cause)));
   child.once('exit', () => end(new MeterSqlError('the process that read it broke down')));
-  // Node gives no pipes then, and tells the error of it later.
+  // Node then gives no pipes, and reports the error only later.
   const { stdin }: { readonly stdin?: unknown } = child;
   if (stdin === undefined) throw notStarted(new Error('this one may have no more files open'));
-  // What is written to a process that ended is lost; its end is what counts.
+  // What is written to an ended process is lost; only its end matters.
   child.stdin.on('error', () => undefined);
   const answers = createInterface({ input: child.stdout });
 
@@ -114,8 +114,8 @@ function programAsText(): Program {
 }
 
 /**
- * A self-contained executable takes Node's words from the environment alone. The confinement is the same but for one
- * thing: the process can read the executable that it is.
+ * A self-contained executable takes Node's options from the environment alone. The confinement is the same, except that the
+ * process can read its own executable.
  */
 function ownProgram(words: readonly string[] | undefined): Program {
   if (words === undefined) throw new UnavailableError('SQL meters cannot be read inside of this executable');
@@ -126,7 +126,7 @@ function notStarted(cause: Error): UnavailableError {
   return new UnavailableError(`no process could be started to read an SQL meter: ${cause.message}`, { cause });
 }
 
-/** 0 where the system does not tell: there the deadline alone protects. */
+/** 0 if the system does not tell: then the deadline is the only protection. */
 function residentMebibytesOf(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

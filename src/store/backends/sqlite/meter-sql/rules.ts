@@ -1,24 +1,24 @@
-/** What an SQL meter may use of SQLite: handed to the process that reads it, so all of it is data. */
+/** What an SQL meter may use of SQLite. It is passed to the process that reads the meter, so all of it is data. */
 
 import type { DatabaseSyncOptions } from 'node:sqlite';
 
-/** What holds for every query. */
+/** The rules for every query. */
 export interface ChildRules {
-  /** Of SQLite; a query may have no variables either. */
+  /** Limits of SQLite; in addition a query may have no variables. */
   readonly limits: NonNullable<DatabaseSyncOptions['limits']>;
   readonly columns: readonly string[];
   readonly functions: readonly string[];
-  /** Functions of a date or a time, with the place of each argument that is one. */
+  /** Functions of dates and times, with the index of each argument that is one. */
   readonly timeFunctions: Readonly<Record<string, readonly number[]>>;
-  /** The largest value, either sign. */
+  /** The largest absolute value. */
   readonly maximum: number;
-  /** How long one reading may take, should the process that asked be gone. */
+  /** How long one reading may take if the asking process is gone. */
   readonly orphanSeconds: number;
 }
 
 /**
- * Functions whose result depends on their arguments alone, and is the same on every machine: no randomness, no clock, no
- * names of the engine, and none of those that the platform's mathematics library rounds in its own way.
+ * Functions whose result depends on their arguments alone and is the same on every machine: no randomness, no clock, no names
+ * of the engine, and none that the platform's mathematics library rounds in its own way.
  */
 const functions = [
   ['count', 'sum', 'total', 'avg', 'min', 'max', 'median', 'percentile', 'percentile_cont', 'percentile_disc'],
@@ -32,7 +32,7 @@ const functions = [
   ['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'timediff'],
 ].flat();
 
-/** Limits of security 6; the rest of the rules follow from semantics 8. */
+/** The limits of security 6; the other rules follow from semantics 8. */
 export function childRules(bounds: { readonly sqlLength: number; readonly maximum: number }): ChildRules {
   return {
     limits: {

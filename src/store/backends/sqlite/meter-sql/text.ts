@@ -1,4 +1,4 @@
-/** The text of an SQL meter: what is refused before anything is started, and the portable idiom in SQLite's own words. */
+/** The text of an SQL meter: what is refused before anything starts, and the portable idiom in SQLite's own words. */
 
 import { limits } from '../../../../limits.ts';
 import { MeterSqlError } from '../../../meter-sql.ts';
@@ -7,8 +7,8 @@ const name = String.raw`(?:[\w$\u0080-\uffff]+|"(?:[^"]|"")*"|\`[^\`]*\`)`;
 const property = String.raw`(?<column>(?:${name}\s*\.\s*){0,2}properties)\s*\[\s*'(?<key>(?:[^']|'')*)'\s*\]`;
 
 /**
- * Every piece of a query, one after the other: the idiom first, then whatever could hide it. An end is optional, so that a
- * quote that is never closed takes the rest at once and the work stays linear.
+ * The pieces of a query, one after another: the idiom first, then whatever could hide it. Closing delimiters are optional, so
+ * that an unclosed quote takes the rest at once and the work stays linear.
  */
 const pieces = new RegExp(
   [
@@ -26,8 +26,8 @@ const pieces = new RegExp(
 );
 
 /**
- * The query as SQLite reads it: `properties['k']` becomes `(properties->>'$."k"')` outside of literals, names and comments
- * (semantics 8). In brackets, because a sign before the idiom would bind closer than the arrow.
+ * The query as SQLite reads it: outside of literals, names and comments, `properties['k']` becomes `(properties->>'$."k"')`
+ * (semantics 8). In parentheses, because a sign before the idiom would bind more tightly than the arrow.
  */
 export function sqliteTextOf(sql: string): string {
   return sql.replace(pieces, (piece: string, column: string | undefined, key: string | undefined) => {
@@ -37,7 +37,7 @@ export function sqliteTextOf(sql: string): string {
   });
 }
 
-/** Refuses what needs no trial: too long, or characters that SQLite would stop at or change. */
+/** Refuses texts that need no trial: too long, or with characters at which SQLite would stop or which it would change. */
 export function checkText(sql: string): void {
   if (sql.length > limits.sqlCharacters)
     throw new MeterSqlError(`it is longer than ${limits.sqlCharacters} characters`);

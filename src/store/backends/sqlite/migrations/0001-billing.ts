@@ -9,7 +9,7 @@ const created = instant('createdAt');
 const updated = instant('updatedAt');
 const orgId = id('orgId');
 
-/** A table whose rows belong to an organization: known by (orgId, id), which is what references name. */
+/** A table whose rows belong to an organization. Its key is (orgId, id), which references name. */
 function table(name: string, columns: readonly string[]): string {
   return `CREATE TABLE "${name}" (${[sequence, orgId, id('id'), ...columns].join(', ')},
     UNIQUE ("orgId", "id"),
@@ -319,7 +319,7 @@ const frozenInvoices = [
    BEGIN SELECT RAISE(ABORT, 'append-only: a finalized invoice cannot be removed'); END`,
 ];
 
-/** What lists read by: newest first in one organization or under one parent. `seq` ends every index by itself. */
+/** Mainly for lists: newest first in one organization or under one parent. Every index ends with `seq` by itself. */
 const indexes = [
   index('customers_created', '"customers" ("orgId", "createdAt")'),
   index('contacts_customer', '"contacts" ("orgId", "customerId", "position")'),

@@ -1,4 +1,4 @@
-/** Usage events: the effective version of each, and every version that was superseded. */
+/** Usage events: the effective version of each, and every superseded version. */
 
 import { appendOnly, column, optional } from './columns.ts';
 import type { Migration } from './migration.ts';
@@ -48,7 +48,7 @@ const eventVersions = `CREATE TABLE "eventVersions" (${[
   'FOREIGN KEY ("orgId", "idempotencyKey") REFERENCES "events" ("orgId", "idempotencyKey")',
 ].join(', ')}) STRICT, WITHOUT ROWID`;
 
-/** An update of an event is a new version or it is refused; the database itself keeps the one before. */
+/** An update of an event is either a new version or refused; the database itself keeps the version before. */
 const versionsKept = [
   `CREATE TRIGGER "events_update" BEFORE UPDATE ON "events"
    WHEN NEW."version" <> OLD."version" + 1 OR NEW."orgId" <> OLD."orgId"

@@ -25,7 +25,7 @@ const endpoints = table('webhookEndpoints', [
   instant('createdAt'),
   instant('updatedAt'),
   'CHECK (("previousSecret" IS NULL) = ("previousSecretValidUntil" IS NULL))',
-  // What was removed keeps no secret.
+  // A removed endpoint keeps no secret.
   'CHECK (("secret" IS NULL) = ("removedAt" IS NOT NULL))',
 ]);
 

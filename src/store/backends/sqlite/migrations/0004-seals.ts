@@ -1,10 +1,10 @@
-/** Seals of ledger entries and finalized invoices; what is there already is sealed as it stands. */
+/** Seals of ledger entries and finalized invoices; existing ones are sealed as they are. */
 
 import { entryHash, invoiceHash, noHash } from '../../../records/hash-chain.ts';
 import { appendOnly } from './columns.ts';
 import type { Migration, MigrationConnection } from './migration.ts';
 
-/** Empty where nothing is sealed: an invoice before its finalization. */
+/** Empty if nothing is sealed: before an invoice is finalized. */
 const seal = (name: string): string =>
   `"${name}" TEXT NOT NULL DEFAULT '${noHash}' CHECK (length("${name}") IN (0, 64))`;
 
@@ -31,7 +31,7 @@ export const seals: Migration = {
 function sealEntries(connection: MigrationConnection): void {
   const update = connection.prepare('UPDATE "ledgerEntries" SET "hash" = ? WHERE "seq" = ?');
   const heads = new Map<string, string>();
-  // One by one and by key, since a row that is changed must not meet the cursor that found it.
+  // One by one and by key, because a changed row must not meet the cursor that found it.
   const next = connection.prepare('SELECT * FROM "ledgerEntries" WHERE "seq" > ? ORDER BY "seq" LIMIT 1');
   for (let row = next.get(0n); row !== undefined; row = next.get(row['seq'] ?? 0n)) {
     const chain = JSON.stringify([row['orgId'], row['contractId']]);

@@ -1,11 +1,11 @@
-/** The clock, whether an organization is in production, and what finds the work that falls due without a search. */
+/** The clock, whether an organization is in production, and indexes that find due work without a search. */
 
 import { column, optional } from './columns.ts';
 import type { Migration } from './migration.ts';
 
 const { id, instant, date, oneOf } = column;
 
-/** At most one row: the instant of a simulated clock. Without it the clock is the real one. */
+/** At most one row: the instant of a simulated clock. Without a row the clock is the real one. */
 const clock = `CREATE TABLE "clock" ("id" INTEGER PRIMARY KEY CHECK ("id" = 1), ${instant('now')}) STRICT`;
 
 /** Grants whose expiry is still to be settled. */
@@ -31,12 +31,12 @@ export const dueWork: Migration = {
     `CREATE INDEX "contracts_ending" ON "contracts" ("orgId", coalesce("effectiveEndDate", "endDate"))
      WHERE "terminatedAt" IS NULL`,
     'CREATE INDEX "customers_paused" ON "customers" ("orgId", "pausedUntil") WHERE "pausedUntil" IS NOT NULL',
-    // In the order in which they are asked for; else all contracts of the organization would be walked for it.
+    // In the order in which they are read; otherwise SQLite would walk through all contracts of the organization.
     ...['contracts', 'invoices'].flatMap((table) => [
       `DROP INDEX "${table}_customer"`,
       `CREATE INDEX "${table}_customer" ON "${table}" ("orgId", "customerId", "createdAt")`,
     ]),
-    // Looked at once each: the look finds out when the next is due.
+    // Makes every contract due once; that visit finds out when the next drafts are due.
     'UPDATE "contracts" SET "draftsDueOn" = "startDate"',
     `INSERT INTO "grantExpiries" ("orgId", "contractId", "grantId", "expiresAt")
      SELECT "orgId", "contractId", "id", "expiresAt" FROM "ledgerEntries" AS "grant"

@@ -1,6 +1,6 @@
 /**
- * Events in rows of short integers, without an index over random keys, and what is derived from them: the keys by hash, and
- * columns and totals of each customer's day. Everything derived can be made again from the events.
+ * Events in rows of short integers, without an index over random keys. Derived from them: the keys by hash, and columns and
+ * totals of each customer's day. All derived data can be rebuilt from the events.
  */
 
 import { createKeyHashes } from '../events/key-hash.ts';
@@ -44,8 +44,8 @@ const tables = [
   `CREATE TABLE "eventNames" ("id" INTEGER PRIMARY KEY, "name" TEXT NOT NULL UNIQUE) STRICT`,
   `CREATE TABLE "events" (${[sequence, ...shared].join(', ')}) STRICT`,
   `CREATE TABLE "eventVersions" (${[seqOf('eventSeq', 'events'), ...shared, 'PRIMARY KEY ("eventSeq", "version")'].join(', ')}) STRICT, WITHOUT ROWID`,
-  // What is in no segment and in no run of keys yet. Small, so that its pages stay in memory whatever the order of keys;
-  // without references, since a table with them is emptied row by row.
+  // Events in no segment, and keys in no run yet. Small, so that its pages stay in memory whatever the order of keys; without
+  // references, because SQLite would empty a table with references row by row.
   `CREATE TABLE "eventTail" ("customerSeq" INTEGER NOT NULL, "timestampEpochMs" INTEGER NOT NULL,
     "eventSeq" INTEGER NOT NULL, PRIMARY KEY ("customerSeq", "timestampEpochMs", "eventSeq")) STRICT, WITHOUT ROWID`,
   `CREATE TABLE "eventKeyTail" ("hash" INTEGER NOT NULL, "eventSeq" INTEGER NOT NULL,
@@ -58,14 +58,14 @@ const tables = [
     "part" INTEGER NOT NULL, "revision" INTEGER NOT NULL, "rowCount" INTEGER NOT NULL, "data" BLOB NOT NULL,
     UNIQUE ("customerSeq", "day", "part")) STRICT`,
   `CREATE TABLE "eventRules" ("id" INTEGER PRIMARY KEY, "rules" TEXT NOT NULL UNIQUE) STRICT`,
-  // Of no use any more where the segment has another revision.
+  // A row is obsolete once the segment has another revision.
   `CREATE TABLE "eventTotals" ("segmentId" INTEGER NOT NULL, "ruleId" INTEGER NOT NULL REFERENCES "eventRules" ("id"),
     "revision" INTEGER NOT NULL, "cells" TEXT NOT NULL, PRIMARY KEY ("segmentId", "ruleId")) STRICT`,
   `CREATE TABLE "eventUpkeep" ("id" INTEGER PRIMARY KEY CHECK ("id" = 1), "tailCount" INTEGER NOT NULL,
     "revision" INTEGER NOT NULL) STRICT`,
 ];
 
-/** An update of an event is a new version or it is refused; the database itself keeps the one before. */
+/** An update of an event is either a new version or refused; the database itself keeps the version before. */
 const versionsKept = [
   `CREATE TRIGGER "events_update" BEFORE UPDATE ON "events"
    WHEN NEW."version" <> OLD."version" + 1 OR NEW."idempotencyKey" <> OLD."idempotencyKey" OR NEW."seq" <> OLD."seq"
@@ -77,7 +77,7 @@ const versionsKept = [
    BEGIN SELECT RAISE(ABORT, 'append-only: an event cannot be removed'); END`,
 ];
 
-/** The new columns of a row of the old tables, `old`. */
+/** The new columns, from a row `old` of the old tables. */
 const moved = `"old"."idempotencyKey", "old"."id", "customer"."seq", "contract"."seq", "name"."id",
   "old"."timestampEpochMs", "old"."propertiesJson", "old"."receivedAtEpochMs", "old"."isLate", "old"."version"`;
 const movedFrom = (table: string): string => `"${table}" AS "old"

@@ -1,4 +1,4 @@
-/** Facts of a book as a whole, and what a book keeps of events that live in another database. */
+/** Facts about a book as a whole, and what a book stores of events that live in another database. */
 
 import { column } from './columns.ts';
 import type { Migration } from './migration.ts';
@@ -8,7 +8,7 @@ const { id, text, json, count } = column;
 const bookFacts = `CREATE TABLE "bookFacts" (${[text('name'), json('content'), 'PRIMARY KEY ("name")'].join(', ')}) STRICT,
   WITHOUT ROWID`;
 
-/** How far the events of an organization are recorded, and how far they are moved to where they live. */
+/** How far the events of an organization are recorded, and how far they have moved to their database. */
 const eventHeads = `CREATE TABLE "eventHeads" (${[
   id('orgId'),
   count('lastPlace'),
@@ -19,7 +19,7 @@ const eventHeads = `CREATE TABLE "eventHeads" (${[
   'FOREIGN KEY ("orgId") REFERENCES "organizations" ("id")',
 ].join(', ')}) STRICT, WITHOUT ROWID`;
 
-/** Events that are recorded and still to be moved. */
+/** Events that are recorded and have yet to move. */
 const stagedEvents = `CREATE TABLE "stagedEvents" (${[
   id('orgId'),
   count('batch'),

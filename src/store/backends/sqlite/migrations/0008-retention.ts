@@ -1,4 +1,4 @@
-/** What is kept of usage whose events are dropped, and from when on an organization has its events. */
+/** Kept usage whose events are dropped, and the instant from which an organization still has its events. */
 
 import { column } from './columns.ts';
 import type { Migration } from './migration.ts';
@@ -7,7 +7,7 @@ const { id, json, epochMilliseconds } = column;
 
 const droppedBefore = `ALTER TABLE "organizations" ADD COLUMN ${epochMilliseconds('eventsDroppedBeforeEpochMs')} DEFAULT 0`;
 
-/** What a meter read of one usage window of a contract. */
+/** What a meter read in one usage window of a contract. */
 const frozenUsage = `CREATE TABLE "frozenUsage" (${[
   id('orgId'),
   id('contractId'),

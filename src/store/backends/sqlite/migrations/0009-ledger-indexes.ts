@@ -1,6 +1,7 @@
 /**
- * The ledger with fewer indexes, and few that are in the order of contracts: a commit writes every page that its entries have
- * touched, and those of one contract each lie on another page. Ids rise with time, so what begins with them lies together.
+ * The ledger with fewer indexes, of which few are ordered by contract. A commit writes every page that its entries have touched,
+ * and in such an index each contract's entries touch another page. Ids rise with time, so an index that begins with ids keeps
+ * new entries together.
  */
 
 import { appendOnly, column, optional } from './columns.ts';
@@ -14,7 +15,7 @@ const references = (name: string, parent: string): string =>
 const referencesInContract = (name: string): string =>
   `FOREIGN KEY ("orgId", "contractId", "${name}") REFERENCES "ledgerEntries" ("orgId", "contractId", "id")`;
 
-/** In the order that the table had, so that rows are copied as they are. */
+/** In the order of the old table, so that rows are copied as they are. */
 export const ledgerColumns = [
   sequence,
   id('orgId'),
@@ -59,11 +60,11 @@ export const ledgerRules = [
 
 const unique = [
   'UNIQUE ("orgId", "id")',
-  // What references within a contract ask for, in the order of time.
+  // The key of references within a contract, in the order of time.
   'UNIQUE ("orgId", "id", "contractId")',
 ];
 
-/** What goes with a rebuilt table, beside the index by contract. */
+/** What belongs to a rebuilt table, beside the index by contract. */
 export const ledgerGuards = [
   'CREATE INDEX "ledgerEntries_invoice" ON "ledgerEntries" ("orgId", "invoiceId") WHERE "invoiceId" IS NOT NULL',
   `CREATE UNIQUE INDEX "ledgerEntries_externalId" ON "ledgerEntries" ("orgId", "contractId", "externalId")
@@ -83,7 +84,7 @@ export const ledgerIndexes: Migration = {
     'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
     'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("orgId", "contractId")',
     ...ledgerGuards,
-    // Many grants expire at one instant: behind it in the order of time, too.
+    // Many grants expire at one instant; within it, the index is in the order of time, too.
     'DROP INDEX "grantExpiries_due"',
     'CREATE INDEX "grantExpiries_due" ON "grantExpiries" ("orgId", "expiresAt", "grantId")',
   ],

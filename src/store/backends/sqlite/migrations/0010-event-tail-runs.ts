@@ -1,6 +1,6 @@
 /**
- * The newest events as runs, one for each large batch. Rows in the order of customers change a page for nearly every event of
- * a batch, and were most of what a commit wrote.
+ * The newest events as runs, one for each large batch. Rows ordered by customer change a page for nearly every event of a batch,
+ * and were most of what a commit wrote.
  */
 
 import type { Migration } from './migration.ts';

@@ -1,8 +1,8 @@
-/** Segments of several days: a customer with a few events a day had one for each, and most of it said which columns it has. */
+/** Segments of several days. A customer with a few events a day had a segment for each, which mostly listed its columns. */
 
 import type { Migration } from './migration.ts';
 
-/** How many days a segment is of, from its `day` on. A 1 takes no byte behind the data, so nothing is read of it. */
+/** The number of days in a segment, from its `day` on. A 1 takes no byte after the data, so nothing is read for it. */
 const days = `ALTER TABLE "eventSegments" ADD COLUMN "days" INTEGER NOT NULL DEFAULT 1`;
 
 export const eventDays: Migration = { version: 11, statements: [days] };

@@ -1,4 +1,4 @@
-/** What is pending by endpoint, so that nobody walks through what waits for one that does not answer. */
+/** Pending deliveries by endpoint, so that no query walks through all that wait for an endpoint that does not answer. */
 
 import type { Migration } from './migration.ts';
 

@@ -1,4 +1,4 @@
-/** Invoices by status, so that nobody walks through all there are to find the few of a rare one. */
+/** Invoices by status, so that finding the few of a rare status does not walk through all of them. */
 
 import type { Migration } from './migration.ts';
 

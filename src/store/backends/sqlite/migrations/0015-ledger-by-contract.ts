@@ -1,8 +1,7 @@
 /**
- * The ledger with indexes that begin with what tells its rows apart. No two organizations have an id of an entry or of a contract
- * in common, so that an organization's id in front found nothing, made a key of the index by contract twice as long, of which a
- * commit writes a page for nearly every contract that it touches, and let SQLite take an index of all that the organization has
- * for one of a few contracts.
+ * Ledger indexes that begin with what tells rows apart. Ids of entries and contracts differ between organizations, so a leading
+ * organization id helped no search. It doubled the keys of the index by contract, of which a commit writes a page for nearly
+ * every contract that it touches. It also let SQLite prefer an index over the whole organization for a few contracts.
  */
 
 import { ledgerColumns, ledgerGuards, ledgerRules } from './0009-ledger-indexes.ts';
@@ -11,7 +10,7 @@ import type { Migration } from './migration.ts';
 const definition = [
   ...ledgerColumns,
   'UNIQUE ("id", "orgId")',
-  // What references within a contract ask for.
+  // The key of references within a contract.
   'UNIQUE ("id", "contractId", "orgId")',
   ...ledgerRules,
 ];

@@ -1,6 +1,6 @@
 /**
  * Column definitions that the migrations share. Released migrations depend on them: add to this file, never edit it.
- * Every column refuses null unless it is made `optional`, and every one says what it may hold.
+ * Every column refuses null unless it is `optional`, and checks what it may hold.
  */
 
 /** At or below 10^15 cents either way (security 8, SEC-70). */
@@ -26,12 +26,12 @@ export const column = {
   centsFromZero: (name: string): string => definition(name, 'INTEGER', `"${name}" BETWEEN 0 AND ${cents}`),
   creditMicros: (name: string): string =>
     definition(name, 'INTEGER', `"${name}" BETWEEN -${creditMicros} AND ${creditMicros}`),
-  /** A sum of many amounts, so bounded by the integer alone. */
+  /** A sum of many amounts, so only the integer type bounds it. */
   balance: (name: string): string => definition(name, 'INTEGER', `"${name}" >= 0`),
   epochMilliseconds: (name: string): string => definition(name, 'INTEGER', `"${name}" BETWEEN 0 AND 9007199254740991`),
 } as const;
 
-/** The same column, where null stands for "none". A CHECK holds for null by SQL's rules. */
+/** The same column, where null means "none". By SQL's rules its CHECK accepts null. */
 export function optional(columnDefinition: string): string {
   return columnDefinition.replace(' NOT NULL', '');
 }

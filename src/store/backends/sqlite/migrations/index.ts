@@ -1,7 +1,7 @@
 /**
  * The schema, step by step: forward only, in order, each step one transaction that also sets the version.
  * A released step is never edited; a change of the schema is a new file, a new line here, and `schemaVersion`.
- * A new database takes none of them: `npm run generate` writes what they lead to into newest.json.
+ * A new database skips the steps: `npm run generate` writes their result to newest.json.
  */
 
 import { billing } from './0001-billing.ts';

@@ -1,4 +1,4 @@
-/** What a step of the schema is, and the version that this program reads and writes. */
+/** A step of the schema, and the version that this program reads and writes. */
 
 import type { StatementSync } from 'node:sqlite';
 
@@ -12,13 +12,13 @@ export interface Migration {
   readonly version: number;
   readonly statements: readonly string[];
   /**
-   * A table that others refer to is made anew and takes the old one's name: references are not watched meanwhile, which only
-   * a transaction that has not begun can be told (https://sqlite.org/lang_altertable.html#otheralter). Rows keep their ids.
+   * The step rebuilds a table that others refer to and gives it the old name. References are not enforced meanwhile, which SQLite
+   * can only be told outside a transaction (https://sqlite.org/lang_altertable.html#otheralter). Rows keep their ids.
    */
   readonly rebuildsTables?: true;
-  /** What no statement can say; runs behind them, in the same transaction. */
+  /** Work that SQL cannot express; runs after the statements, in the same transaction. */
   readonly fill?: (connection: MigrationConnection) => void;
 }
 
-/** The version of the last migration. Stands apart from the steps, so that opening a current database loads none. */
+/** The version of the last migration. Kept apart from the steps, so that opening a current database loads none of them. */
 export const schemaVersion = 15;
