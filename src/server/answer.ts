@@ -1,4 +1,4 @@
-/** What goes back: answers with their headers, and failures in the one envelope (interface 7). */
+/** Responses: answers with their headers, and failures in the one envelope (interface 7). */
 
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -19,7 +19,7 @@ import type { Answer } from '../operations/index.ts';
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Headers that every answer carries; a client knows an instance of ours by the first. */
+/** Headers of every response; a client recognises an instance of ours by the first. */
 export function commonHeaders(version: string, requestId: string): Record<string, string> {
   return {
     [answerHeaders.version]: version,
@@ -29,7 +29,7 @@ export function commonHeaders(version: string, requestId: string): Record<string
   };
 }
 
-/** What is told beside the body goes as headers: its version, how a replay differs (semantics 9 and 10), what of events. */
+/** Facts beside the body go into headers: version, how a replay differs (semantics 9 and 10), counts of events. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
   if (answer.isReplay === true) reply.header(answerHeaders.replayed, 'true');
@@ -51,7 +51,7 @@ export function sendJson(reply: FastifyReply, status: number, body: unknown): Fa
   return reply.code(status).header('content-type', jsonType).send(JSON.stringify(body));
 }
 
-/** Answers with the envelope of a failure. What is not for the caller's eyes becomes a 500 of fixed words (SEC-40). */
+/** Sends the envelope of a failure. What callers must not see becomes a 500 with fixed words (SEC-40). */
 export function sendFailure(reply: FastifyReply, failure: BillingError): FastifyReply {
   const { status = 500, code, retryable } = errorFacts[failure.kind];
   if (failure.kind === 'unauthorized') reply.header('www-authenticate', 'Bearer');
@@ -59,7 +59,7 @@ export function sendFailure(reply: FastifyReply, failure: BillingError): Fastify
   if (failure.hint !== undefined && failure.hint !== errorFacts[failure.kind].hint) {
     reply.header(answerHeaders.hint, encodeURIComponent(failure.hint.toWellFormed()));
   }
-  // What is left of a body that was refused is read and dropped, so that its sender gets to read the answer.
+  // The rest of a refused body is read and dropped, so that its sender gets to read the answer.
   reply.removeHeader('connection');
   return sendJson(reply, status, envelope(failure.message, code));
 }
@@ -69,8 +69,8 @@ function envelope(message: string, code: string): { error: { message: string; co
 }
 
 /**
- * The failure to show for anything that was thrown while answering; another one than was thrown where that speaks of the
- * inside (SEC-40): of a bug, or of the database by its path.
+ * The failure to show for anything thrown while answering. It replaces an error that speaks of internals (SEC-40): of a bug, or
+ * of the database by its path.
  */
 export function failureOf(error: unknown): BillingError {
   if (error instanceof BillingError && error.kind === 'unavailable') return unavailable(error);
@@ -86,7 +86,7 @@ export function failureOf(error: unknown): BillingError {
   return new BillingError('internal', 'internal error', { cause: error });
 }
 
-/** For everyone who cannot be answered now; the reason is for the log. */
+/** For every caller who cannot be answered now; the reason is for the log. */
 export function unavailable(cause?: BillingError): UnavailableError {
   const isUnknown = cause instanceof UnknownOutcomeError;
   return new UnavailableError(
@@ -100,8 +100,8 @@ export function unavailable(cause?: BillingError): UnavailableError {
 }
 
 /**
- * Answers bytes that never became a request, and hangs up (security 5, SEC-38): soon also on who does not hang up as well, since
- * nothing else would ever end a connection on which bytes go on coming.
+ * Answers bytes that never became a request, and closes the connection (security 5, SEC-38). If the other side does not close it
+ * soon, it is destroyed: nothing else would ever end a connection on which bytes go on coming.
  */
 export function refuseConnection(
   socket: Duplex,
@@ -115,7 +115,7 @@ export function refuseConnection(
   socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Answers a request that never comes to a route, and hangs up. */
+/** Answers a request that never reaches a route, and closes the connection. */
 export function refuseRequest(
   response: ServerResponse,
   given: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts
 
 const bearer = /^Bearer ([ -~]{1,200})$/i;
 
-/** The key of a request: exactly one header of the form `Bearer <key>`, else UnauthorizedError (interface 5.8, SEC-32). */
+/** The key of a request. Throws UnauthorizedError unless it has exactly one header `Bearer <key>` (interface 5.8, SEC-32). */
 export function keyOf(message: IncomingMessage): string {
   const values = valuesOf(message, 'authorization');
   const key = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
@@ -15,8 +15,8 @@ export function keyOf(message: IncomingMessage): string {
 }
 
 /**
- * Refuses what a page in a browser could send to a service on this machine: any request with an Origin, and, where the
- * service listens on loopback, a Host that is not loopback (DNS rebinding; security 5, SEC-30).
+ * Refuses what a web page could send to a service on this machine: any request with an Origin and, if the service listens on
+ * loopback, any Host that is not loopback (DNS rebinding; security 5, SEC-30).
  */
 export function refuseBrowsers(message: IncomingMessage, listeningHost: string): void {
   if (message.headers.origin !== undefined) {
@@ -34,12 +34,12 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
   });
 }
 
-/** One for each time that the header was given; Node would put all headers of the request together for it. */
+/** One value for each time that the header was given; Node's own `headersDistinct` would collect all headers for it. */
 function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
 }
 
-/** Whether a host name or address is this machine, by its letters alone: nothing is looked up. */
+/** Whether a host name or address means this machine, judged by its text alone: nothing is looked up. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -1,4 +1,4 @@
-/** What a service must have before other machines can reach it, and how many connections one of them may hold (security 5). */
+/** What a service must have before other machines can reach it, and how many connections one address may hold (security 5). */
 
 import { BlockList, isIP } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -9,13 +9,13 @@ import { isLoopback } from './authenticate.ts';
 export interface Exposure {
   readonly host: string;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** A proxy in front ends TLS. */
+  /** A proxy in front terminates TLS. */
   readonly isBehindProxy?: boolean | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR, separated by commas. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted, as CIDR, separated by commas. */
   readonly trustProxy?: string | undefined;
 }
 
-/** Throws a usage error where keys would cross a network in the clear (SEC-30), or everybody's word would be believed (SEC-35). */
+/** Throws a usage error if keys would cross a network in clear text (SEC-30), or any sender would be trusted (SEC-35). */
 export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure): void {
   if (trustProxy !== undefined) rangesOf(trustProxy);
   if (isLoopback(host) || tls !== undefined || isBehindProxy === true || trustProxy !== undefined) return;
@@ -28,7 +28,7 @@ export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure
   );
 }
 
-/** Throws a usage error for what is no address or range, and for the range of all addresses. */
+/** Throws a usage error for text that is not an address or range, and for the range of all addresses. */
 function rangesOf(trustProxy: string): BlockList {
   const ranges = new BlockList();
   for (const range of trustProxy.split(',').map((text) => text.trim())) {
@@ -48,8 +48,8 @@ function rangesOf(trustProxy: string): BlockList {
 }
 
 /**
- * Hangs up on what one address opens beyond `most` connections (SEC-36). Trusted proxies carry many clients, and behind a
- * proxy that is not named nobody can tell them apart: those are not counted.
+ * Closes connections that one address opens beyond `most` (SEC-36). Trusted proxies are not counted, because they carry many
+ * clients; nor is anything behind an unnamed proxy, where nobody can tell clients apart.
  */
 export function limitSockets(
   server: Server,

@@ -1,9 +1,9 @@
-/** Looks at a database that may hang rather than fail: who watches a service gives up long before the database is given up. */
+/** Looks at a database that may hang rather than fail: whoever watches a service gives up long before the database does. */
 
 import { UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
-/** What `work` comes to; throws UnavailableError when it takes longer. It goes on then, and its end is told to nobody. */
+/** The result of `work`; throws UnavailableError if it takes longer. The work then goes on, and its result is ignored. */
 export async function inTime<T>(work: Promise<T>, milliseconds: number = limits.probeMilliseconds): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,10 +1,10 @@
-/** Callers who have waited for as long as a connection may stand still (SEC-36) are answered, rather than hung up on. */
+/** Answers callers who have waited as long as a connection may be idle (SEC-36), instead of hanging up on them. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { UnavailableError, UnknownOutcomeError } from '../errors.ts';
 
-/** What is being done goes on, and its end is told to nobody. */
+/** The call itself goes on, and its result is ignored. */
 export function addLateAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     reply.raw.on('timeout', () => answerLate(request, reply));
@@ -13,7 +13,7 @@ export function addLateAnswers(app: FastifyInstance): void {
 }
 
 function answerLate(request: FastifyRequest, reply: FastifyReply): void {
-  // It is the caller who does not go on: with sending, or with taking.
+  // The caller is the one who has stopped: sending the request, or reading the answer.
   if (!request.raw.complete || reply.sent) return void request.raw.socket.destroy();
   const { changesState = false } = request.routeOptions.config;
   const message = `${request.method} ${request.routeOptions.url} took longer than a caller is kept waiting`;

@@ -1,6 +1,6 @@
 /**
- * What a service counts of its own work, in the text format of Prometheus. Labels are methods, patterns of routes and
- * kinds: nothing that a caller chose, and no organization.
+ * What a service counts of its own work, in the text format of Prometheus. Labels are methods, patterns of routes and kinds:
+ * nothing that a caller chose, and no organization.
  */
 
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -12,20 +12,20 @@ import { inTime } from './in-time.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RunOutcome } from './scheduler.ts';
 
-/** Told of each thing as it happens; only `text` asks the database. */
+/** Called for each thing as it happens; only `text` reads the database. */
 export interface Metrics {
   readonly requestBegan: () => void;
   readonly requestEnded: (entry: RequestLog) => void;
   readonly eventsAccepted: (count: number) => void;
   readonly billRunEnded: (outcome: RunOutcome) => void;
-  /** Everything as it is now; what the database is asked for is left out where it does not answer. */
+  /** All metrics as they are now; those read from the database are left out if it does not answer. */
   readonly text: () => Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
 /** From a cached read to a bill run, in seconds. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Kinds of failure that are the database's or ours, and nobody's who called. */
+/** Kinds of failure that are the database's fault or ours, never the caller's. */
 const ownFailures: ReadonlyMap<number | undefined, ErrorKind> = new Map(
   (['internal', 'unavailable'] as const).map((kind) => [errorFacts[kind].status, kind]),
 );
@@ -38,10 +38,10 @@ export interface MetricsOptions {
   readonly probeMilliseconds?: number | undefined;
 }
 
-/** Counters of one server, all at zero. */
+/** The counters of one server, all at zero. */
 export function createMetrics({ engine, version, now, probeMilliseconds }: MetricsOptions): Metrics {
   const registry = new Registry();
-  // Without it prom-client counts into a registry that all servers of a process would share.
+  // Without `register`, prom-client counts into one registry for all servers of a process.
   collectDefaultMetrics({ register: registry, prefix: 'tally_' });
   const registers = [registry];
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
@@ -67,7 +67,7 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
   const oldestDelivery = gauge('tally_webhook_oldest_due_seconds', 'How long the oldest of them has been due.');
   const billRuns = counter('tally_bill_runs_total', 'Bill runs of this process.', ['outcome']);
   const lastBillRun = gauge('tally_bill_run_last_success_timestamp_seconds', 'When one last ended without a failure.');
-  // An increase is told of what was there before: what alerts wait for begins with 0.
+  // Prometheus sees an increase only from an earlier value, so the counters that alerts watch start at 0.
   for (const kind of ownFailures.values()) failures.inc({ kind }, 0);
   for (const outcome of ['done', 'failed']) billRuns.inc({ outcome }, 0);
   const finalized = counter('tally_invoices_finalized_total', 'Invoices that bill runs of this process finalized.');

@@ -100,7 +100,7 @@ interface Parameter {
   readonly name: string;
   readonly place: 'path' | 'query';
   readonly isRequired: boolean;
-  /** Of the object that the parameter is a member of. */
+  /** The schema of the object that the parameter belongs to. */
   readonly schema: JsonObject;
 }
 
@@ -116,14 +116,14 @@ function parameterObject(operation: Operation, { name, place, isRequired, schema
     in: place,
     required: isRequired,
     ...(description === undefined ? {} : { description }),
-    // What one text lists between commas.
+    // One text that lists values between commas.
     ...(own['type'] === 'array' ? { style: 'form', explode: false } : {}),
     schema: own,
     ...(examples[0] === undefined ? {} : { example: examples[0] }),
   };
 }
 
-/** A query text as the JSON value that its schema speaks of. */
+/** A query text as the JSON value that its schema describes. */
 function wireValue(text: string, schema: JsonObject): Json {
   if (schema['type'] === 'integer') return Number(text);
   if (schema['type'] === 'boolean') return text === 'true';
@@ -205,7 +205,7 @@ function replayOf(success: JsonObject): JsonObject {
   };
 }
 
-/** As documents write the names of headers: `Tallybook-Hint`. */
+/** The capitalization of header names in documents: `Tallybook-Hint`. */
 function inCapitals(name: string): string {
   return name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }
@@ -222,7 +222,7 @@ const everywhere: readonly ErrorKind[] = [
   'internal',
   'unavailable',
 ];
-/** Where no body is taken one is refused as well; only with GET it is passed over. */
+/** Routes without a body refuse one as well; only GET ignores it. */
 const ofBodies: readonly ErrorKind[] = ['payloadTooLarge', 'unsupportedMediaType', 'invalidInput'];
 
 const errorSchema: JsonObject = {
@@ -262,7 +262,7 @@ function errorResponse(kind: ErrorKind): JsonObject {
   };
 }
 
-/** Keywords about texts: a number or flag in a query is read from a text, but is none to the reader of the document. */
+/** Keywords for texts. Numbers and flags in a query are parsed from text, but for readers of the document they are not texts. */
 const textKeywords: Readonly<Record<string, readonly string[]>> = {
   integer: ['minLength', 'maxLength', 'pattern'],
   number: ['minLength', 'maxLength', 'pattern'],
@@ -287,7 +287,7 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): JsonObject {
   return schema as JsonObject;
 }
 
-/** Of a text that lists some of the names that it may be. */
+/** Turns a text that lists some of the allowed names into an array. */
 function listInstead(schema: Record<string, unknown>): void {
   schema['items'] = { type: 'string', enum: schema['enum'] };
   schema['type'] = 'array';

@@ -1,4 +1,4 @@
-/** What is about the service itself: whether it lives, whether it is ready, what it counts, and its description. */
+/** Routes about the service itself: whether it lives, whether it is ready, what it counts, and its description. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,13 +25,13 @@ export interface Probes {
   readonly isClosing: () => boolean;
   /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
   readonly probeMilliseconds?: number | undefined;
-  /** Who sent a request; throws UnauthorizedError. */
+  /** The sender of a request; throws UnauthorizedError. */
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
 }
 
 const unlimited = { config: { counted: 'nothing' } } as const;
 
-/** Adds the routes; all but the counters are open to everyone who reaches the service. */
+/** Adds the routes; all except the counters are open to everyone who can reach the service. */
 export function addProbes(app: FastifyInstance, probes: Probes): void {
   const { engine, version, metrics } = probes;
   app.get('/healthz', unlimited, async (_request, reply) => {
@@ -57,14 +57,14 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
   });
 }
 
-/** Ready is what can be read and written now, events too; a 503 says why not, in words that are nobody's secret. */
+/** Ready means that books can be read and written now, and events too; a 503 says why not, without giving anything away. */
 function sendReadiness(reply: FastifyReply, reason: string | undefined): FastifyReply {
   if (reason === undefined) return sendJson(reply, 200, { status: 'ready' });
   return sendJson(reply, 503, { status: 'notReady', reason });
 }
 
 /**
- * Looks that begin `limits.readinessPauseMilliseconds` apart, each for all who have come by then: nobody needs a key to ask, and
+ * Runs `look` at most once every `limits.readinessPauseMilliseconds`, for all who have asked by then. Asking needs no key, and
  * each look takes the writer's lock and a sync of the disk from those who write.
  */
 function together<T>(look: () => Promise<T>): () => Promise<T> {
@@ -72,7 +72,7 @@ function together<T>(look: () => Promise<T>): () => Promise<T> {
   let pause: Promise<unknown> = Promise.resolve();
   async function begin(): Promise<T> {
     await pause;
-    // Whoever comes from now on would be told of what was before.
+    // Whoever asks from now on must not get the result of an earlier look.
     next = undefined;
     pause = sleep(limits.readinessPauseMilliseconds, undefined, { ref: false });
     return await look();
@@ -96,7 +96,7 @@ function isKnown(error: unknown): boolean {
   return error instanceof BillingError && error.kind !== 'internal';
 }
 
-/** On loopback the counters are open to this machine, as its processes are; elsewhere they take a key that may do everything. */
+/** On loopback the counters are open to this machine's processes; elsewhere they need a key that may do everything. */
 async function admit(request: FastifyRequest, { host, isBehindProxy, authenticate }: Probes): Promise<void> {
   if (isLoopback(host) && !isBehindProxy) return;
   requireScope((await authenticate(request)).scopes, '*');

@@ -1,9 +1,9 @@
 /**
- * How much an address may send: a token bucket for requests, one for the bytes of those with events, which are not counted
- * themselves, and one for refused keys, per IPv4 address or IPv6 /64 (security 5, SEC-35).
+ * How much an address may send, per IPv4 address or IPv6 /64 (security 5, SEC-35): a token bucket for requests, one for the bytes
+ * of requests with events, which do not count as requests, and one for refused keys.
  */
 
-// What an address is, in all of its spellings. Its own limiter takes ten times as long, with a promise for each look.
+// Only for normalizing addresses. The package's own limiter takes ten times as long, with a promise for each look.
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 
@@ -14,13 +14,13 @@ import { keepLatest } from '../once.ts';
 const windowMilliseconds = 60_000;
 
 export interface RateLimits {
-  /** Counts a request; throws RateLimitedError when its address has sent too many. */
+  /** Counts a request; throws RateLimitedError if its address has sent too many. */
   countRequest(request: FastifyRequest): void;
-  /** Throws RateLimitedError when its address has sent too many bytes of events. */
+  /** Throws RateLimitedError if its address has sent too many bytes of events. */
   checkEventBytes(request: FastifyRequest): void;
-  /** Counts those of a body, which may be more than were left: then the next ones have to wait. */
+  /** Counts the bytes of a body. If they are more than were left, the next bodies have to wait. */
   countEventBytes(request: FastifyRequest, bytes: number): void;
-  /** Throws RateLimitedError when too many keys of this address were refused. */
+  /** Throws RateLimitedError if too many keys from this address were refused. */
   checkRefusedKeys(request: FastifyRequest): void;
   countRefusedKey(request: FastifyRequest): void;
 }
@@ -71,10 +71,10 @@ export function createRateLimits({ requestsPerMinute, eventBytesPerMinute, now }
   };
 }
 
-/** What an address is takes longer to tell than whether it may send. Behind a proxy it may be a text of any length. */
+/** Normalizing an address takes longer than counting it. Behind a proxy an address may be a text of any length. */
 const knownAddress = keepLatest<string>(limits.rateLimitedAddresses, 64 * limits.rateLimitedAddresses);
 
-/** Without the port that some proxies write behind an address, since every connection has another one. */
+/** Without the port that some proxies append to an address, because every connection has another one. */
 function addressOf(ip: string): string {
   return knownAddress(ip, () => {
     const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(ip) ?? [];
@@ -87,15 +87,15 @@ function refuseAfter(waitMilliseconds: number, words: string): void {
   throw new RateLimitedError(words, { retryAfterSeconds: Math.ceil(waitMilliseconds / 1000) });
 }
 
-/** Fractions of a token, so that all arithmetic is of whole numbers: a window's milliseconds make one token. */
+/** Counts in fractions of a token, so that all arithmetic is in integers: a window's milliseconds make one token. */
 interface Bucket {
   readonly fractions: number;
   readonly filledAt: number;
 }
 
 /**
- * `waitOf` and `take` give the milliseconds until the next token: 0 where there is one. What is spent beyond the last one has to
- * come in again first. The least recently seen addresses are forgotten.
+ * `waitOf` and `take` give the milliseconds until the next token, 0 if there is one. Tokens spent beyond the last have to come
+ * in first. The least recently seen addresses are forgotten.
  */
 function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
   const buckets = new Map<string, Bucket>();

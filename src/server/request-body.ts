@@ -9,14 +9,14 @@ import type { Operation } from '../operations/operation.ts';
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/** Refuses a body that is not plain JSON in UTF-8 before a byte of it is read (security 5, SEC-36). */
+/** Refuses a body that is not plain JSON in UTF-8, before any byte of it is read (security 5, SEC-36). */
 export function checkBodyHeaders(message: IncomingMessage): void {
   if (!hasBody(message)) return;
   const encoding = message.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new BillingError('unsupportedMediaType', 'the body must be sent without a Content-Encoding');
   }
-  // Node takes chunks apart, and leaves any coding below them as it is.
+  // Node decodes chunks, and leaves any coding beneath them as it is.
   if ((message.headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
     throw new BillingError('unsupportedMediaType', 'the body must be sent without a Transfer-Encoding but chunked');
   }
@@ -32,7 +32,7 @@ function hasBody(message: IncomingMessage): boolean {
 
 /**
  * The bytes of a body, however it was cut into chunks: Fastify's own way keeps an object for each. Throws BillingError
- * `payloadTooLarge` as soon as they are more than `most`, and BadRequestError where they end early.
+ * `payloadTooLarge` as soon as there are more than `most`, and BadRequestError if they end early.
  */
 export async function readBody(message: IncomingMessage, most: number): Promise<Uint8Array> {
   const announced = Number(message.headers['content-length'] ?? 0);
@@ -45,7 +45,7 @@ function refuseCutOff(cause: unknown): never {
   throw new BadRequestError('the body did not come as a whole', { cause });
 }
 
-/** The JSON value of a body; undefined when it is empty. Throws BadRequestError. */
+/** The JSON value of a body; undefined if it is empty. Throws BadRequestError. */
 export function parseBody(bytes: Uint8Array | undefined, operation: Operation): unknown {
   if (bytes === undefined || bytes.length === 0) return undefined;
   return parseExactJson(textOf(bytes), operation.bulk === true ? bulkBounds : requestBounds);
@@ -59,7 +59,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** The version of an If-Match header, without its quotes; undefined when there is none, or any version will do. */
+/** The version in an If-Match header, without quotes; undefined if there is no header or any version will do. */
 export function parseIfMatch(header: string | undefined): string | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const version = /^"([!#-~]{1,200})"$/.exec(header.trim())?.[1];

@@ -1,24 +1,24 @@
-/** What is known of each request when it ends: for the log, and for what is counted. */
+/** What is known of each request when it ends: for the log, and for the counters. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { failureOf, sendFailure } from './answer.ts';
 
-/** One answered request, without anything that a caller chose but the method. */
+/** One answered request, without anything that the caller chose except the method. */
 export interface RequestLog {
   readonly requestId: string;
   readonly method: string;
-  /** Pattern of the route; absent where there is none. */
+  /** The pattern of the route; absent if there is none. */
   readonly route: string | undefined;
   readonly status: number;
   /** To the microsecond. */
   readonly milliseconds: number;
   readonly organizationId: string | undefined;
-  /** The caller had hung up before all of the answer was on its way; what it asked for may have been done. */
+  /** The caller hung up before the whole answer was sent; the request may still have been carried out. */
   readonly isAborted?: true;
-  /** The service is about to end: what nothing was thrown for, it says for that reason alone. */
+  /** The service is about to end; a refusal without a thrown error has no other reason. */
   readonly isLeaving?: true;
-  /** What was thrown, where the caller was told no more than that it went wrong. */
+  /** The thrown error, if the caller was told only that something went wrong. */
   readonly error?: unknown;
 }
 
@@ -27,7 +27,7 @@ export interface RequestEnds {
   readonly tell: (entry: RequestLog) => void;
 }
 
-/** Tells of every end, with what was thrown where the caller is told no more than that it went wrong. */
+/** Reports the end of every request, with the thrown error if the caller was told only that something went wrong. */
 export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds): void {
   const failures = new WeakMap<FastifyRequest, unknown>();
   const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
@@ -38,9 +38,9 @@ export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds
   const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
     tell({ ...endOf(request, reply), isAborted: true });
   app.addHook('onSend', (request, reply, payload, next) => {
-    // So that callers who keep a connection leave it with an answer, and send nothing when it is hung up.
+    // So that callers with a kept-alive connection leave it after an answer, and send nothing when it is closed.
     if (state.isLeaving) reply.header('connection', 'close');
-    // Where nobody is there any more to take an answer, Fastify says nothing of its end.
+    // If nobody is left to take the answer, Fastify does not report its end.
     if (reply.raw.destroyed) tellAborted(request, reply);
     else {
       reply.raw.once('close', () => {
@@ -60,7 +60,7 @@ export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds
   });
 }
 
-/** A request as it stands now. */
+/** The entry for a request as it stands now. */
 export function requestLogOf(request: FastifyRequest, reply: FastifyReply): RequestLog {
   return {
     requestId: request.id,

@@ -1,4 +1,4 @@
-/** The routes, read from the declarations of the operations; no path, scope or status stands here. */
+/** The routes, derived from the declarations of the operations; no path, scope or status is written here. */
 
 import type { IncomingMessage } from 'node:http';
 
@@ -15,11 +15,11 @@ import { checkBodyHeaders, parseBody, parseIfMatch, readBody } from './request-b
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls, once the request is authorized. */
+    /** The caller, once the request is authorized. */
     caller: Caller | null;
   }
   interface FastifyContextConfig {
-    /** What counts of a request of this route; `requests` where nothing is said. */
+    /** What counts for a request of this route; `requests` by default. */
     counted?: 'requests' | 'eventBytes' | 'nothing';
     /** Whether a call of this route may change what is stored. */
     changesState?: boolean;
@@ -28,16 +28,16 @@ declare module 'fastify' {
 
 export interface RouteDependencies {
   readonly engine: Engine;
-  /** The caller of a request, who may carry out the operation; throws UnauthorizedError or ForbiddenError. */
+  /** The caller of a request, with the right to carry out the operation; throws UnauthorizedError or ForbiddenError. */
   readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<Caller>;
   readonly countEventBytes: RateLimits['countEventBytes'];
-  /** Told how many events were acknowledged. */
+  /** Called with the number of acknowledged events. */
   readonly onAccepted: (count: number) => void;
 }
 
 /**
- * Adds a route for every operation that has one. Order of checks: key, scope, form of the request, what it names, rules
- * (semantics 2); the last three are the engine's.
+ * Adds a route for every operation that has one. Checks run in this order: key, scope, form of the request, what it names, rules
+ * (semantics 2). The engine makes the last three.
  */
 export function addRoutes(
   app: FastifyInstance,
@@ -80,7 +80,7 @@ function addRoute(
   });
 }
 
-/** A batch says how many it took; what takes one event says nothing. */
+/** A batch gives its count; an operation that takes a single event gives none. */
 function acceptedBy({ body }: Answer): number {
   return 'count' in body && typeof body.count === 'number' ? body.count : 1;
 }
@@ -89,7 +89,7 @@ function inputOf(request: FastifyRequest, operation: Operation): CallInput {
   const ifMatch = operation.versioned === true ? parseIfMatch(request.headers['if-match']) : undefined;
   const body = parseBody(request.body as Uint8Array | undefined, operation);
   return {
-    // The router's own object has a prototype of its own, and only plain ones are read without a schema.
+    // The router's object has a prototype of its own, and only plain objects are read without a schema.
     params: { ...(request.params as Record<string, string>) },
     query: parseQuery(request.raw.url ?? ''),
     ...(body === undefined ? {} : { body }),
@@ -97,7 +97,7 @@ function inputOf(request: FastifyRequest, operation: Operation): CallInput {
   };
 }
 
-/** Methods that the path of a URL answers to; empty for a path that no operation has. */
+/** The methods that the path of a URL answers to; empty for a path that no operation has. */
 export function createMethodTable(operations: readonly Operation[]): (url: string) => string[] {
   const patterns = operations.flatMap(({ route }) =>
     route === undefined ? [] : [{ method: route.method, path: patternOf(route.path) }],
@@ -114,7 +114,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 }
 
-/** Why a request reached no route: the path is unknown, or known with other methods. */
+/** Why a request reached no route: its path is unknown, or known with other methods. */
 export function noRoute(methods: readonly string[]): BillingError {
   if (methods.length === 0) return new NotFoundError(unknownPathMessage);
   return new BillingError('methodNotAllowed', `this path takes ${methods.join(', ')}`);

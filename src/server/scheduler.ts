@@ -1,4 +1,4 @@
-/** The bill run of a server: on a schedule, one at a time, and going on after a failure. */
+/** The bill runs of a server: on a schedule, one at a time, continuing after a failure. */
 
 import type { DueReport, Engine } from '../operations/index.ts';
 
@@ -6,7 +6,7 @@ export interface SchedulerOptions {
   readonly engine: Pick<Engine, 'billDue'>;
   /** From the end of one run to the beginning of the next. */
   readonly pauseMilliseconds: number;
-  /** Told what each run came to, or what it failed with; not of one that was passed over. */
+  /** Called with the report or the error of each run, except skipped ones. */
   readonly onRun: (outcome: RunOutcome) => void;
 }
 
@@ -15,7 +15,7 @@ export type RunOutcome = { readonly report: DueReport } | { readonly error: unkn
 export interface Scheduler {
   /** Begins with a run at once. */
   start(): void;
-  /** Begins no further step, and waits for the one under way. */
+  /** Begins no further step, and waits for the one in progress. */
   close(): Promise<void>;
 }
 

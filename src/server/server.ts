@@ -31,48 +31,48 @@ export interface ServerOptions {
   readonly port: number;
   /** Default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Requests a minute and address; 0 lifts the limit. Default: `limits.requestsPerMinute`. */
+  /** Requests per minute and address; 0 lifts the limit. Default: `limits.requestsPerMinute`. */
   readonly rateLimitPerMinute?: number | undefined;
-  /** `limits.eventBytesPerMinute` when not given. */
+  /** Default: `limits.eventBytesPerMinute`. */
   readonly eventBytesPerMinute?: number | undefined;
   /** PEM texts; without them the service speaks plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** A proxy in front ends TLS and counts connections. */
+  /** A proxy in front terminates TLS and counts connections. */
   readonly isBehindProxy?: boolean | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is believed, as CIDR separated by commas; none by default. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted, as CIDR separated by commas; none by default. */
   readonly trustProxy?: string | undefined;
-  /** Connections of one address. Default: `limits.socketsPerAddress`, and no limit where only this machine can connect. */
+  /** Connections per address. Default: `limits.socketsPerAddress`, or no limit if only this machine can connect. */
   readonly socketsPerAddress?: number | undefined;
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly log?: ((entry: RequestLog) => void) | undefined;
-  /** What is counted; without it there is no `/metrics`. */
+  /** The counters; without them there is no `/metrics`. */
   readonly metrics?: Metrics | undefined;
   /**
-   * For how long, when it is to stop, the service says that it is not ready and answers all the same, so that a balancer has
-   * looked before connections are refused. Default: not at all.
+   * For how long a service that is to stop reports that it is not ready but still answers, so that a balancer has looked before
+   * connections are refused. Default: not at all.
    */
   readonly noticeMilliseconds?: number | undefined;
-  /** How long stopping waits for requests under way. Default: `limits.drainMilliseconds`. */
+  /** How long stopping waits for requests in progress. Default: `limits.drainMilliseconds`. */
   readonly drainMilliseconds?: number | undefined;
-  /** How long a look at the database by those who watch may take. Default: `limits.probeMilliseconds`. */
+  /** How long a probe's look at the database may take. Default: `limits.probeMilliseconds`. */
   readonly probeMilliseconds?: number | undefined;
   /** How long the headers of a request may take to arrive. Default: `limits.headersTimeoutMilliseconds`. */
   readonly headersTimeoutMilliseconds?: number | undefined;
-  /** How long a connection may stand still, and so an answer be waited for. Default: `limits.socketIdleMilliseconds`. */
+  /** How long a connection may be idle, and so how long to wait for an answer. Default: `limits.socketIdleMilliseconds`. */
   readonly socketIdleMilliseconds?: number | undefined;
 }
 
 export interface Server {
-  /** Starts; throws UnavailableError when the address cannot be had. */
+  /** Starts; throws UnavailableError if the address is not available. */
   listen(): Promise<{ readonly port: number; readonly url: string }>;
-  /** Gives notice, then takes no more requests, finishes the ones under way, and hangs up on those that take too long. */
+  /** Gives notice, then takes no more requests, finishes those in progress, and hangs up on those that take too long. */
   close(): Promise<void>;
 }
 
 /**
- * A server for an engine; the engine stays its owner's to close. Throws a usage error where other machines could reach it
- * without TLS and nothing says that a proxy is in front.
+ * A server for an engine; the engine stays its owner's to close. Throws a usage error if other machines could reach the server
+ * without TLS and no proxy in front is declared.
  */
 export function createServer(options: ServerOptions): Server {
   const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host;
@@ -101,7 +101,7 @@ export function createServer(options: ServerOptions): Server {
       state.isLeaving = true;
       if ((options.noticeMilliseconds ?? 0) > 0) await sleep(options.noticeMilliseconds);
       const drainMilliseconds = options.drainMilliseconds ?? limits.drainMilliseconds;
-      // Again and again, for what was taken meanwhile.
+      // Repeatedly, for connections that were accepted meanwhile.
       const timer = setInterval(() => {
         for (const socket of open) socket.destroy();
       }, drainMilliseconds);
@@ -113,7 +113,7 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-/** Also those whose handshake is not finished, which are none yet for the server of requests, and would keep it from ending. */
+/** Includes sockets in a TLS handshake, which the HTTP server does not know yet and which would keep it from ending. */
 function openSocketsOf({ server }: FastifyInstance): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -124,9 +124,10 @@ function openSocketsOf({ server }: FastifyInstance): ReadonlySet<Socket> {
 }
 
 /**
- * Requests that were sent before the service was told to stop are under way, too: hung up on, their callers would not know
- * what became of them. A turn of the event loop takes one connection that waits, and a later one reads it. Callers who come
- * back at once would have it take others without end, and hang up on the last of them while they are done.
+ * Requests that were sent before the service was told to stop count as in progress, too: if they were hung up on, their callers
+ * would not know what became of them. One turn of the event loop accepts one waiting connection, and a later turn reads it.
+ * The bounds are for callers who come back at once: their connections would be accepted without end, and the last ones
+ * hung up on while in progress.
  */
 async function takeWhatHasCome({ server }: FastifyInstance, mostMilliseconds: number): Promise<void> {
   let taken = 0;
@@ -148,7 +149,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: options.headersTimeoutMilliseconds ?? limits.headersTimeoutMilliseconds,
     connectionsCheckingInterval: 1_000,
-    // A request without Host gets our envelope rather than Node's empty answer.
+    // A request without Host gets our envelope instead of Node's empty answer.
     requireHostHeader: false,
   };
   const app = fastify({
@@ -164,7 +165,7 @@ function createApp(options: ServerOptions): FastifyInstance {
       : { https: { ...protocol, handshakeTimeout: protocol.headersTimeout, ...secured(options.tls) } }),
     // An id of any length is looked up and answered like an unknown one.
     routerOptions: { maxParamLength: limits.headerBytes },
-    // A path that is none comes to no hook.
+    // Fastify runs no hook for a malformed path.
     frameworkErrors: (error, request, reply) => {
       options.metrics?.requestBegan();
       reply.headers(commonHeaders(options.version, request.id));
@@ -181,7 +182,7 @@ function createApp(options: ServerOptions): FastifyInstance {
     refuseRequest(response, headers(), 'no Expect but 100-continue is met'),
   );
   app.server.on('connect', (_request, socket) => {
-    // Its errors are nobody else's from here on.
+    // From here on nobody else handles the errors of this socket.
     socket.on('error', () => socket.destroy());
     refuseConnection(socket, headers(), 'CONNECT is not offered: this is no proxy');
   });
@@ -190,7 +191,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   return app;
 }
 
-/** Refuses a certificate that cannot be used before anything listens. */
+/** Refuses an unusable certificate before anything listens. */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   try {
     createSecureContext({ cert, key, minVersion: limits.oldestTls });
@@ -224,7 +225,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     await authenticate({ request, engine, rateLimits });
   addRoutes(app, allOperations, {
     engine,
-    // The engine asks again; here first, so that a key without the scope does not even learn whether its body parses.
+    // The engine checks the scope again. Checked here first, so that a key without it does not learn whether its body parses.
     authorize: async (request, operation) => {
       const caller = await callerOf(request);
       requireScope(caller.scopes, operation.scope);
@@ -245,7 +246,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
   });
 }
 
-/** What every request is looked at for before its route. Hooks that wait for nothing take no promise. */
+/** The checks of every request before its route. Hooks that wait for nothing use no promise. */
 function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLimits: RateLimits): void {
   const methodsOf = createMethodTable(allOperations);
   app.addHook('onRequest', (request, reply, next) => {

@@ -1,17 +1,17 @@
-/** Where webhooks may go: public addresses over https, so that nobody reaches what is inside (security 7, SEC-60). */
+/** Where webhooks may go: public addresses over https, so that nobody reaches internal ones (security 7, SEC-60). */
 
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 
-/** Every address of a name; rejects when there is none. */
+/** All addresses of a name; rejects if there is none. */
 export type ResolveHost = (
   hostname: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 export interface AddressRules {
   readonly resolve: ResolveHost;
-  /** For simulation: any port and private addresses, and without TLS on this machine. */
+  /** For simulation: allows any port and private addresses, and plain http on this machine. */
   readonly allowPrivate: boolean;
 }
 
@@ -33,7 +33,7 @@ const privateRanges = blockList([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // The unspecified address, loopback, the addresses that embed an IPv4 one, and those that are routed nowhere (IANA's
+  // The unspecified address, loopback, addresses that embed an IPv4 address, and those that are not routed anywhere (IANA's
   // registry of special-purpose addresses).
   ['::', 96],
   ['::ffff:0:0:0', 96],
@@ -58,14 +58,14 @@ const loopback = blockList([
 /** This machine, whether or not its resolver knows the name (RFC 6761). */
 const ownNames = /(?:^|\.)localhost\.?$/;
 
-/** Whether an IP address may not be reached from the internet, or is no IP address at all. */
+/** Whether an IP address is not a public one of the internet, or the text is not an IP address at all. */
 export function isPrivateAddress(address: string): boolean {
   return isIP(withoutZone(address)) === 0 || contains(privateRanges, address);
 }
 
 /**
- * Why nothing is sent to an address, to follow "url: "; undefined when it may be. A name that cannot be looked up now is
- * let through: nothing is reached by it, and every delivery looks again.
+ * Why nothing may be sent to a URL, as a clause to follow "url: "; undefined if it is allowed. A name that cannot be looked up
+ * now passes: it reaches nothing, and every delivery checks again.
  */
 export async function checkWebhookUrl(text: string, rules: AddressRules): Promise<string | undefined> {
   const problem = problemOfUrl(text, rules);
@@ -78,7 +78,7 @@ export async function checkWebhookUrl(text: string, rules: AddressRules): Promis
   return problemOfAddresses(addresses, { ...rules, isPlain: url.protocol === 'http:' });
 }
 
-/** The same without looking names up: form, protocol, port, and an address that stands in the URL itself. */
+/** The same without looking names up: form, protocol, port, and an address in the URL itself. */
 export function problemOfUrl(text: string, rules: Pick<AddressRules, 'allowPrivate'>): string | undefined {
   if (!URL.canParse(text)) return 'must be a URL such as https://hooks.example.com/billing';
   const url = new URL(text);
@@ -88,8 +88,8 @@ export function problemOfUrl(text: string, rules: Pick<AddressRules, 'allowPriva
 }
 
 /**
- * Looks a name up for a connection and refuses it when one of its addresses may not be reached: what was checked is what
- * is connected to, so that a name cannot change in between.
+ * Looks a name up for a connection and refuses it if one of its addresses is not allowed. The connection uses the very
+ * addresses that were checked, so the name cannot change in between.
  */
 export function checkedLookup(rules: AddressRules & { readonly isPlain: boolean }): LookupFunction {
   const look = callbackify(async (hostname: string) => {
@@ -108,7 +108,7 @@ export function checkedLookup(rules: AddressRules & { readonly isPlain: boolean 
   };
 }
 
-/** A connection that was not made, since it would lead inside. */
+/** A connection that was not made, because it would lead inside. */
 export class AddressRefused extends Error {}
 
 function problemOfForm(url: URL, { allowPrivate }: Pick<AddressRules, 'allowPrivate'>): string | undefined {
@@ -134,18 +134,18 @@ function problemOfAddresses(
   return found ? 'leads to a private address, where webhooks are sent only if that is allowed' : undefined;
 }
 
-/** The name or address of a URL, the brackets of an IPv6 address left out. */
+/** The name or address in a URL, without the brackets of an IPv6 address. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-/** `BlockList` also finds an IPv4 address that is written as an IPv6 one (::ffff:127.0.0.1). */
+/** `BlockList` also matches an IPv4 address written as an IPv6 one (::ffff:127.0.0.1). */
 function contains(list: BlockList, address: string): boolean {
   const bare = withoutZone(address);
   return list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** `fe80::1%eth0` as `fe80::1`: a list finds no address with a zone. */
+/** `fe80::1%eth0` becomes `fe80::1`: a list matches no address with a zone. */
 function withoutZone(address: string): string {
   return address.replace(/%.*$/s, '');
 }

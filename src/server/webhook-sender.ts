@@ -11,11 +11,11 @@ import type { AddressRules } from './webhook-address.ts';
 
 export interface WebhookSenderOptions extends AddressRules {
   readonly outbox: WebhookOutbox;
-  /** The real clock: receivers refuse what is signed for another time than theirs. */
+  /** The real clock: receivers refuse a signature for another time than theirs. */
   readonly now: () => Temporal.Instant;
-  /** What a look into the outbox failed with; the next look may fare better. */
+  /** Called with the error of a look into the outbox; the next look may fare better. */
   readonly onFailure: (error: unknown) => void;
-  /** How long an attempt may take as a whole. Default: `limits.webhookTimeoutMilliseconds`. */
+  /** How long an attempt may take in all. Default: `limits.webhookTimeoutMilliseconds`. */
   readonly timeoutMilliseconds?: number | undefined;
   /** Default: `limits.webhookPollMilliseconds`. */
   readonly pollMilliseconds?: number | undefined;
@@ -29,18 +29,18 @@ export interface DeliveryCounts {
 }
 
 export interface WebhookSender {
-  /** Attempts everything that is due by now; rejects when the outbox cannot be read. */
+  /** Attempts everything that is due by now; rejects if the outbox cannot be read. */
   deliverDue(): Promise<DeliveryCounts>;
-  /** Goes on delivering what falls due, until it is closed. */
+  /** Keeps delivering what falls due, until it is closed. */
   start(): void;
-  /** Begins no more attempts and waits for those under way. */
+  /** Begins no more attempts and waits for those in progress. */
   close(): Promise<void>;
 }
 
-/** A sender for the outbox of a database; several may work on one at the same time. undici is loaded by the first attempt. */
+/** A sender for the outbox of a database; several may share one outbox. The first attempt loads undici. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const agents: Agent[] = [];
-  /** Connections to addresses that may be private are never those to public ones. */
+  /** Connections that may go to private addresses are never reused for public ones. */
   const agentFor = onceEach(async (allowPrivate: boolean) => {
     const agent = await createAgent({ ...options, allowPrivate });
     agents.push(agent);
@@ -51,7 +51,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   let round: Promise<unknown> = Promise.resolve();
   const pollMilliseconds = options.pollMilliseconds ?? limits.webhookPollMilliseconds;
 
-  /** A private address is reached where sender and endpoint both say so. */
+  /** A private address is allowed only if both sender and endpoint say so. */
   async function attemptOf(delivery: DueDelivery): Promise<DeliveryOutcome> {
     const allowPrivate = options.allowPrivate && delivery.allowPrivate;
     return await attempt(delivery, await agentFor(allowPrivate), { ...options, allowPrivate });
@@ -59,7 +59,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   async function deliverDue(): Promise<DeliveryCounts> {
     const counts = { delivered: 0, retrying: 0, failed: 0 };
-    /** The attempts that have not ended. */
+    /** Attempts that have not ended. */
     const underWay = new Map<Promise<void>, DueDelivery>();
     const failures: unknown[] = [];
 
@@ -85,17 +85,17 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     for (;;) {
       const wasIdle = underWay.size === 0;
       await beginWhatIsDue().catch((error: unknown) => failures.push(error));
-      // Looked again meanwhile, so that nothing waits for an endpoint that is slow to answer.
-      // What ended during a look had no room in it.
+      // Looks again while attempts run, so that nothing waits for a slow endpoint. Room that became free during a look did not
+      // count in it, so only a look with nothing under way is the last.
       if (wasIdle && underWay.size === 0) break;
       if (underWay.size > 0) await firstOf(underWay.keys(), pollMilliseconds);
     }
-    // All of them have ended before a failure is told, so that none is still writing when the database is closed.
+    // All attempts have ended before a failure is thrown, so that none is still writing when the database is closed.
     if (failures.length > 0) throw failures[0];
     return counts;
   }
 
-  /** Twice as long after each look in a row that failed: a database that is away is told of now and then. */
+  /** Doubles after each consecutive failed look: an absent database is reported only now and then. */
   let pause = 1;
 
   function look(): void {
@@ -124,7 +124,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   };
 }
 
-/** Waits for one of them to end, for so long at most. */
+/** Waits for one of them to end, at most for the given time. */
 async function firstOf(ends: Iterable<Promise<void>>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const pause = new Promise<void>((resolve) => {
@@ -140,7 +140,7 @@ async function createAgent(rules: AddressRules): Promise<Agent> {
     buildConnector({
       lookup: checkedLookup({ ...rules, isPlain }),
       timeout: limits.connectTimeoutMilliseconds,
-      // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
+      // Explicit, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
       rejectUnauthorized: true,
       minVersion: limits.oldestTls,
     });
@@ -178,7 +178,7 @@ async function attempt(
   }
 }
 
-/** The headers of Standard Webhooks: a signature by each secret that is live. */
+/** The headers of Standard Webhooks, with a signature for each valid secret. */
 async function signed(
   { eventId, body, secrets }: DueDelivery,
   { now }: WebhookSenderOptions,
@@ -192,7 +192,7 @@ async function signed(
   };
 }
 
-/** Only 2xx counts as delivered; a redirect is not followed, since it could lead anywhere (SEC-60). */
+/** Only 2xx counts as delivered; redirects are not followed, because they could lead anywhere (SEC-60). */
 function outcomeOf(responseStatus: number, responseBody: string): DeliveryOutcome {
   const answer = { responseStatus, responseBody };
   if (responseStatus >= 200 && responseStatus < 300) return answer;
@@ -200,7 +200,7 @@ function outcomeOf(responseStatus: number, responseBody: string): DeliveryOutcom
   return { ...answer, error: `answered ${responseStatus}${isRedirect ? ': redirects are not followed' : ''}` };
 }
 
-/** The first bytes of an answer as a text of one line; what is too much is not read (SEC-61). */
+/** The first bytes of an answer as one line of text; nothing beyond is read (SEC-61). */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -210,7 +210,7 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     if (length >= limits.webhookResponseBytes) break;
   }
   const bytes = Buffer.concat(chunks).subarray(0, limits.webhookResponseBytes);
-  // Of bytes that are no UTF-8, as where the last character is cut, nothing is to be shown.
+  // Invalid UTF-8, such as a last character that is cut, shows as a space.
   return oneLine(new TextDecoder().decode(bytes).replaceAll('\ufffd', ' '));
 }
 
