@@ -1,4 +1,4 @@
-/** What a success answers of what was asked, as far as every service of this interface agrees (reliability 10). */
+/** The parts of a successful answer on which every service of this interface agrees (reliability 10). */
 
 import { isJsonObject } from '../exact-json.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
@@ -7,10 +7,10 @@ type Form = Outline['response'];
 type Members = Readonly<Record<string, Form>>;
 
 /**
- * The body of an answer; undefined where it lacks what an answer cannot be without: its envelope, the id of a resource, the
- * lists of what has none, any member of what has neither. What a proxy says in JSON would pass for an empty list otherwise, or
- * for a grant that was made. Any other field may be missing, null or unknown: services of others are shown as they are. What is
- * not documented may come without the member `data`, as semantics 1 shows a balance, and gets it.
+ * The body of an answer; undefined if it lacks what no answer can be without: its envelope, the id of a resource, the lists of a
+ * resource without one, or any member of a resource without either. A proxy's JSON would otherwise pass for an empty list, or for
+ * a grant that was made. Any other field may be missing, null or unknown: other services' answers are shown as they are. An
+ * undocumented answer may come without the member `data`, as semantics 1 shows a balance, and gets it here.
  */
 export function answered({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): unknown {
   if (!isJsonObject(body)) return undefined;

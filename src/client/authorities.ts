@@ -1,11 +1,11 @@
-/** Authorities of one's own, which are trusted beside those of the system. */
+/** Private certificate authorities, which are trusted in addition to the system's. */
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import { BillingError } from '../errors.ts';
 
-/** The PEM of a file. Throws a usage error for one that cannot be read or holds no certificate. */
+/** The PEM text of a file. Throws a usage error if the file cannot be read or holds no certificate. */
 export function readAuthorities(path: string): string {
   try {
     const pem = readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** The service behind HTTP, seen as `Billing`: each call becomes a request, and its answer the same as the engine's. */
+/** The service behind HTTP as a `Billing`: each call becomes a request, and gives the same answer as the engine. */
 
 import { answerHeaders } from '../answer-headers.ts';
 import { BillingError, UnsentError } from '../errors.ts';
@@ -15,7 +15,7 @@ import type { HttpRequest } from './target.ts';
 import { createTransport } from './transport.ts';
 import type { HttpAnswer, NoAnswer } from './transport.ts';
 
-/** Told before the pause. */
+/** Reported before the pause. */
 export interface Retry {
   /** The try that failed, counted from 1. */
   readonly attempt: number;
@@ -27,17 +27,17 @@ export interface Retry {
 export interface ClientOptions {
   readonly baseUrl: string;
   readonly key: string;
-  /** For a whole call, its retries included. Default: `limits.totalTimeoutMilliseconds`. */
+  /** For a whole call, including retries. Default: `limits.totalTimeoutMilliseconds`. */
   readonly timeoutMilliseconds?: number | undefined;
-  /** PEM of authorities that are trusted beside those of the system. */
+  /** PEM of authorities that are trusted in addition to the system's. */
   readonly ca?: string | undefined;
-  /** For https alone: a proxy that carries connections, and the hosts that are reached without it, as in NO_PROXY. */
+  /** For https alone: a proxy for connections, and the hosts that are reached without it, as in NO_PROXY. */
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Milliseconds since 1970: a Temporal.Instant takes longer to make for the first time than the request to send. */
+  /** Milliseconds since 1970: making the first Temporal.Instant takes longer than sending the request. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<void>;
-  /** From 0 up to 1, excluded. */
+  /** From 0, inclusive, to 1, exclusive. */
   readonly random: () => number;
 }
 
@@ -45,8 +45,8 @@ export interface Client extends Billing {
   /** Facts of the last answer; undefined before the first. */
   connection(): ConnectionFacts | undefined;
   /**
-   * Hangs up, waiting for no answer: calls under way and later ones reject with kind `network`. Resolves before the connections are
-   * gone, which is once the code that runs now is done.
+   * Hangs up without waiting for answers: calls in progress and later ones reject with kind `network`. Resolves before the
+   * connections are gone, which happens once the running code is done.
    */
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function createClient(options: ClientOptions): Client {
   const authorization = { authorization: `Bearer ${options.key}` };
   const ownHeaders = { accept: 'application/json', 'user-agent': 'tallybook' };
   const way = proxy === undefined ? '' : ', the proxy of HTTPS_PROXY';
-  /** Whether the instance names itself one of ours; undefined until it answered. */
+  /** Whether the instance identifies itself as ours; undefined until it has answered. */
   let isTallybook: boolean | undefined;
   let last: Exchanged | undefined;
 
@@ -79,14 +79,14 @@ export function createClient(options: ClientOptions): Client {
       ? howToCheckOf(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
-    // What refuses this try says nothing of the one before.
+    // A refusal of this try says nothing about an earlier one.
     if (wasOpen && howToCheck !== undefined && outcome.status >= 300) {
       throw unknownOutcome(target, `answered ${outcome.status} after a try without an outcome`, howToCheck, outcome);
     }
     return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
   }
 
-  /** Sends until an outcome is final. Where none of the tries was answered, any of them may have arrived. */
+  /** Sends until an outcome is final. If no try was answered, any of them may have arrived. */
   async function exchange(request: HttpRequest, call: Exchange): Promise<Exchanging> {
     let isOpen = false;
     for (let attempt = 1; ; attempt += 1) {
@@ -111,13 +111,13 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  /** Paths of our own invention go only to instances that say whose they are (semantics 3); the key stays at home. */
+  /** Our own paths go only to instances that identify themselves as ours (semantics 3); the probe carries no key. */
   async function requireTallybook(operation: Outline, deadline: number): Promise<void> {
     if (isTallybook === undefined) {
       const probe: HttpRequest = { method: 'GET', path: `${target.basePath}/healthz`, headers: ownHeaders };
       const { outcome } = await exchange(probe, { canRepeat: true, deadline });
       if (outcome.kind === 'noAnswer') throw noAnswerFailure({ ...outcome, mayHaveArrived: false }, undefined);
-      // A proxy says so in front of any service.
+      // A proxy may answer so in front of any service.
       const isOfProxy = isTallybook === undefined && temporaryStatuses.has(outcome.status);
       if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
       isTallybook ??= false;
@@ -155,14 +155,14 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Milliseconds since 1970. */
+/** Instants are milliseconds since 1970. */
 interface Exchanged {
   readonly answer: HttpAnswer;
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
-/** The Date header names a whole second that had begun: its middle is held against the middle of the exchange. */
+/** The Date header names a whole second that had begun: its middle is compared with the middle of the exchange. */
 function factsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): ConnectionFacts {
   const [date, version] = [Date.parse(headers['date'] ?? ''), headers[answerHeaders.version]];
   return {
@@ -199,7 +199,7 @@ function howToCheckOf(operation: OperationFacts, input: CallInput, room: readonl
   return { hint, isRetryable };
 }
 
-/** Which command shows whether a write took effect: the reading of the same path, or else of the same group. */
+/** The command that shows whether a write took effect: a reading of the same path, or else of the same group. */
 function checkHint(operation: OperationFacts, input: CallInput, room: readonly OperationFacts[]): string {
   const path = operation.route?.path ?? '';
   const given = new Set(pathParameters(path));

@@ -1,4 +1,4 @@
-/** From an HTTP answer back to what the engine would have given: an Answer, or a BillingError of the same class. */
+/** Turns an HTTP answer back into what the engine would have given: an Answer, or a BillingError of the same class. */
 
 import { answerHeaders } from '../answer-headers.ts';
 import {
@@ -38,14 +38,14 @@ export interface HowToCheck {
 export interface Reading {
   readonly operation: OperationFacts;
   readonly target: Target;
-  /** Of a write, for where the answer does not tell its outcome; absent for readings. */
+  /** For a write whose answer does not tell its outcome; absent for readings. */
   readonly howToCheck: HowToCheck | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Of a success. */
+  /** The form of a successful body. */
   readonly form: Outline['response'];
 }
 
-/** The answer of a success; throws the failure that anything else stands for. */
+/** The answer of a success; throws the failure for anything else. */
 export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const { status, headers } = answer;
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
@@ -87,13 +87,13 @@ function jsonOf({ headers, bytes }: HttpAnswer): { readonly json?: unknown; read
     return { json: parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys }) };
   } catch (error) {
     if (error instanceof TypeError) return { problem: 'it is not UTF-8' };
-    // The parser quotes what is malformed, which is shown here already.
+    // The parser quotes the malformed text, which is shown here already.
     const isOurs = error instanceof BillingError && !(error.cause instanceof SyntaxError);
     return { problem: isOurs ? error.message : 'it is no JSON' };
   }
 }
 
-/** What most services say is looked at first: making the expression takes longer. */
+/** Tests the usual type first, because making the expression takes longer. */
 function isJson(type: string): boolean {
   return type.startsWith('application/json;') || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
 }
@@ -127,7 +127,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
 
-/** Whether an answer leaves open what became of a write: that of a gateway, or a 503 that does not say that nothing was done. */
+/** Whether an answer leaves the outcome of a write open: a gateway's, or a 503 that does not say that nothing was done. */
 export function leavesOpen(answer: HttpAnswer): boolean {
   const { status } = answer;
   if (status === 502 || status === 504) return true;
@@ -136,7 +136,7 @@ export function leavesOpen(answer: HttpAnswer): boolean {
   return message === undefined || message === unknownOutcomeMessage;
 }
 
-/** What whoever runs the service is asked for. */
+/** What whoever runs the service needs in order to find the request. */
 function answeredBy({ status, headers }: HttpAnswer): Pick<ErrorOptions, 'requestId' | 'answeredStatus'> {
   return { requestId: /^[!-~]{1,100}$/.exec(headers[answerHeaders.requestId] ?? '')?.[0], answeredStatus: status };
 }
@@ -160,12 +160,12 @@ function optionsOf(
     internal: `${howToCheck?.hint ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
   const hint = ownHints[kind] ?? hintOf(answer.headers[answerHeaders.hint]) ?? otherwise[kind];
-  // Of a gateway as well, whose kind is that of a bug.
+  // Also for a gateway's answer, whose kind is that of a bug.
   const isRetryable = temporaryStatuses.has(answer.status) ? true : undefined;
   return { ...answered, hint, retryAfterSeconds, isRetryable };
 }
 
-/** A service of ours sends its hints too, so that a person reads the same on both sides. */
+/** Our services send their hints too, so that a person reads the same on both sides. */
 function hintOf(header: string | undefined): string | undefined {
   try {
     return header === undefined ? undefined : decodeURIComponent(header);
@@ -174,9 +174,7 @@ function hintOf(header: string | undefined): string | undefined {
   }
 }
 
-/**
- * A 405, our own words for an unknown path, or a 404 where the path names nothing that could be missing (semantics 3).
- */
+/** A 405, our own words for an unknown path, or a 404 for a path that names nothing that could be missing (semantics 3). */
 function isUnknownRoute(operation: OperationFacts, status: number, message: string | undefined): boolean {
   if (status === errorFacts.methodNotAllowed.status) return true;
   if (status !== errorFacts.notFound.status) return false;
@@ -194,13 +192,13 @@ export function notOffered(
   return new BillingError('notOffered', `${target.host} does not offer "${group} ${verb}": ${why}`, { hint });
 }
 
-/** Administration, which no service offers: the base URL is right, and another database would be another book. */
+/** For administration, which no service offers: the base URL is right, and another database would hold another book. */
 export function onlyEmbedded(operation: OperationFacts, target: Target): BillingError {
   const hint = 'give it where the service runs, on its own database: --database';
   return notOffered(operation, target, 'only an embedded database does', hint);
 }
 
-/** A write of which nobody can say whether it took effect, though something may have answered. */
+/** A write of which nobody can say whether it took effect, although something may have answered. */
 export function unknownOutcome(
   target: Target,
   reason: string,
@@ -253,7 +251,7 @@ const makers: Readonly<Partial<Record<ErrorKind, Maker>>> = {
   unavailable: (message, options) => new UnavailableError(message, options),
 };
 
-/** The issues that a message lists; together they make the same message again. */
+/** The issues that a message lists; put together, they give the same message. */
 function issuesOf(message: string): InputIssue[] {
   return message.split('; ').map((part) => {
     const [, path, words] = /^([^\s:]+): (.*)$/s.exec(part) ?? [];

@@ -25,7 +25,7 @@ function memberOf(value: unknown, name: string): unknown {
   return (value as Record<string, unknown> | null | undefined)?.[name];
 }
 
-/** What later may be answered otherwise. */
+/** Statuses after which a later try may be answered differently. */
 export const temporaryStatuses: ReadonlySet<number | undefined> = new Set([
   errorFacts.rateLimited.status,
   errorFacts.unavailable.status,
@@ -41,11 +41,11 @@ export interface Try {
   readonly remainingMilliseconds: number;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** From 0 up to 1, excluded. */
+  /** From 0, inclusive, to 1, exclusive. */
   readonly random: () => number;
 }
 
-/** Milliseconds until the next try; undefined when this outcome is the last. */
+/** Milliseconds until the next try; undefined if this outcome is final. */
 export function retryDelay({
   outcome,
   canRepeat,
@@ -67,7 +67,7 @@ function fullJitter(attempt: number, random: () => number): number {
   return Math.round(random() * limits.retryBaseMilliseconds * 2 ** (attempt - 1));
 }
 
-/** What a Retry-After header asks for: seconds or an HTTP date; undefined when it is neither. `now` is since 1970. */
+/** The delay that a Retry-After header asks for, in seconds or as an HTTP date; undefined for neither. `now` is since 1970. */
 export function retryAfterMilliseconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -1,4 +1,4 @@
-/** Where requests go: what base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
+/** Where requests go: which base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
 
 import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
@@ -7,15 +7,15 @@ import type { CallInput, Method, OperationFacts } from '../operations/operation.
 
 export interface Target {
   readonly origin: string;
-  /** Path before `/v1`, without a slash at its end; mostly empty. */
+  /** The path before `/v1`, without a trailing slash; mostly empty. */
   readonly basePath: string;
   /** Host and port, for messages. */
   readonly host: string;
 }
 
 /**
- * The target of a base URL. Throws a usage error for anything but https, or http to an address of this machine written
- * as a number (security 3, SEC-10): a name such as `localhost` is looked up, and may lead elsewhere.
+ * The target of a base URL. Throws a usage error for anything but https, or http to a numeric address of this machine
+ * (security 3, SEC-10): a name such as `localhost` is looked up, and may lead elsewhere.
  */
 export function parseBaseUrl(text: string): Target {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -34,8 +34,8 @@ export function parseBaseUrl(text: string): Target {
 }
 
 /**
- * The URL of a proxy for https; one without a scheme is of http, as other programs take it. Throws a usage error, which repeats
- * nothing since it may hold a password: a proxy that is passed over would leave the way that somebody has prescribed.
+ * The URL of a proxy for https; without a scheme it means http, as in other programs. Throws a usage error, because ignoring a
+ * proxy would leave the route that somebody has prescribed. The error does not repeat the text, which may hold a password.
  */
 export function parseProxyUrl(text: string): string {
   const withScheme = text.includes('://') ? text : `http://${text}`;
@@ -50,7 +50,7 @@ function urlError(text: string, words: string): BillingError {
   return new BillingError('usage', `the base URL ${JSON.stringify(text.slice(0, 200))} ${words}`);
 }
 
-/** By the address that the URL parser made of it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
+/** Tests the address as the URL parser gives it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
 function isLoopbackAddress(hostname: string): boolean {
   return hostname === '127.0.0.1' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
@@ -65,18 +65,18 @@ export function checkKeyForm(key: string): void {
 
 export interface HttpRequest {
   readonly method: Method;
-  /** Path with query, percent-encoded. */
+  /** The path with its query, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** The request of a call. Throws InvalidInputError for an id that cannot stand in a path. */
+/** The request of a call. Throws InvalidInputError for an id that cannot be part of a path. */
 export function requestOf(target: Target, operation: OperationFacts, input: CallInput): HttpRequest {
   if (operation.route === undefined) throw new Error(`${operation.name} has no route`);
   const { method, path } = operation.route;
   const query = new URLSearchParams(input.query ?? {}).toString();
-  // Null is a body, though none that any operation takes.
+  // Null is a body, though no operation accepts it.
   const body = input.body === undefined && operation.body !== undefined ? {} : input.body;
   return {
     method,
@@ -96,7 +96,7 @@ function filledPath(path: string, params: Readonly<Record<string, string>>): str
   );
 }
 
-/** One path segment: nothing that a proxy could take for another path (security 3, SEC-13). */
+/** One path segment, with nothing that a proxy could take for another path (security 3, SEC-13). */
 function segment(name: string, value: string | undefined): string {
   if (value === undefined) throw new InvalidInputError([{ path: name, message: 'is required' }]);
   const isSafe = value !== '' && value !== '.' && value !== '..' && value.isWellFormed() && !/\p{Cc}/u.test(value);

@@ -1,4 +1,4 @@
-/** Why no TLS connection came to be, and what a person does about it. */
+/** Why there is no TLS connection, and what a person can do about it. */
 
 export interface TlsFailure {
   /** To follow "HOST: ". */
@@ -30,7 +30,7 @@ const knownRefusals: Readonly<Record<string, { readonly words: string; readonly 
   CERT_NOT_YET_VALID: otherTime,
 };
 
-/** What an error code of a connection says; undefined where it is not of TLS. */
+/** The meaning of a connection's error code; undefined if it has nothing to do with TLS. */
 export function tlsFailure(code: string): TlsFailure | undefined {
   const known = knownRefusals[code];
   if (known !== undefined) return { reason: `its certificate is refused: ${known.words} (${code})`, hint: known.hint };

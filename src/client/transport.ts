@@ -1,4 +1,4 @@
-/** One try of one request: an answer, or why there is none and whether the request can have arrived. */
+/** One try of one request: an answer, or why there is none and whether the request may have arrived. */
 
 import type { Agent, ClientRequest, IncomingMessage, request as makeRequest } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,44 +8,44 @@ import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
 import { tlsFailure } from './tls-failure.ts';
 
-/** Of any status, redirects too. */
+/** With any status, including redirects. */
 export interface HttpAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Names in lower case; of a repeated header the first value. */
+  /** Names in lower case; for a repeated header, its first value. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly bytes: Uint8Array;
 }
 
-/** No answer, or not the whole of one. */
+/** No answer, or an incomplete one. */
 export interface NoAnswer {
   readonly kind: 'noAnswer';
   /** What happened, to follow "HOST: ". */
   readonly reason: string;
-  /** False only where the request provably never left. */
+  /** False only if the request provably never left. */
   readonly mayHaveArrived: boolean;
   /** Whether another try may fare better. */
   readonly isTemporary: boolean;
-  /** What to do about it, where that is more than to look at the address. */
+  /** What to do about it, if that is more than checking the address. */
   readonly hint?: string;
   readonly cause: unknown;
 }
 
-/** How the way to an https target differs from the usual one. */
+/** How the route to an https target differs from the usual one. */
 export interface Route {
-  /** PEM of authorities that are trusted beside those of the system. */
+  /** PEM of authorities that are trusted in addition to the system's. */
   readonly ca?: string | undefined;
-  /** Carries the connection and never sees what goes through it (security 3, SEC-14). */
+  /** Carries the connection and never sees its content (security 3, SEC-14). */
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
 }
 
-/** `send` never rejects, also once it is closed. */
+/** `send` never rejects, even after `close`. */
 export interface Transport {
   send(request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer | NoAnswer>;
   close(): Promise<void>;
 }
 
-/** Connections to one target, opened by the first request. Never follows a redirect (security 3, SEC-11). */
+/** Connections to one target, opened by the first request. Never follows redirects (security 3, SEC-11). */
 export function createTransport(target: Target, route: Route): Transport {
   let way: Promise<Way> | undefined;
   let isClosed = false;
@@ -62,14 +62,14 @@ export function createTransport(target: Target, route: Route): Transport {
     async close() {
       isClosed = true;
       const opened = await way;
-      // A command has ended by then, and its sockets with it: one that is destroyed has Node open the stream of standard error,
+      // By then a command has ended, and its sockets with it. Destroying a socket makes Node open the stream of standard error,
       // with which a command ends more slowly.
       if (opened !== undefined) setImmediate(() => opened.agent.destroy());
     },
   };
 }
 
-/** How requests reach a target: what makes one, and what keeps the connections. */
+/** How requests reach a target: what makes them, and what keeps the connections. */
 interface Way {
   readonly request: typeof makeRequest;
   readonly agent: Agent;
@@ -87,7 +87,7 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
   const { Agent, request } = await import('node:https');
   const agent = new Agent({
     ...sockets,
-    // Said outright, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
+    // Explicit, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
     rejectUnauthorized: true,
     minVersion: limits.oldestTls,
     ...(ca === undefined ? {} : { ca: await withAuthorities(ca) }),
@@ -97,7 +97,7 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
 }
 
 class Late extends Error {}
-/** What broke a connection that stood, by which the request may have left. */
+/** The failure of an established connection, over which the request may have left. */
 class Broken extends Error {}
 class Silence extends Error {}
 class NoConnection extends Error {}
@@ -107,18 +107,18 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
   const sent = way.request({
     ...way.address,
     ...line,
-    // Of GET and DELETE, Node sends a body without its length, and it is read as the next request.
+    // Without this Node sends a body of GET or DELETE without its length, and the server reads it as the next request.
     headers: body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
     agent: way.agent,
     maxHeaderSize: limits.responseHeaderBytes,
     timeout: limits.responseHeadersTimeoutMilliseconds,
   });
-  // Not by a signal: what Node loads for one takes a tenth of what the whole request takes.
+  // Not by a signal: what Node loads for one takes a tenth of the whole request.
   const patience = Math.min(limits.timerMilliseconds, Math.max(1, Math.round(timeoutMilliseconds)));
   const deadline = setTimeout(() => sent.destroy(new Late()), patience);
   sent.on('timeout', () => sent.destroy(new Silence()));
   sent.on('socket', (socket) => limitConnecting(socket, sent));
-  // What breaks while the body is read is told here alone: the body only ends.
+  // Only this listener gets an error that occurs while the body is read: the body merely ends.
   let failure: unknown;
   let stands = false;
   sent.on('socket', (socket) => whenConnected(socket, () => (stands = true)));
@@ -150,7 +150,7 @@ function limitConnecting(socket: Socket, sent: ClientRequest): void {
   socket.once('close', done);
 }
 
-/** At once where it is; nothing of a request leaves before that. */
+/** Calls at once if the socket is connected; nothing of a request leaves before that. */
 function whenConnected(socket: Socket, then: () => void): void {
   if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', then);
   else then();
@@ -169,7 +169,7 @@ async function readAll(body: IncomingMessage): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Failures of connecting, of which some may befall a connection that stands as well. */
+/** Failures of connecting; some may also hit an established connection. */
 const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemporary: boolean }>> = {
   ECONNREFUSED: { reason: 'nothing answers at this address', isTemporary: true },
   EHOSTUNREACH: { reason: 'the host cannot be reached', isTemporary: true },
