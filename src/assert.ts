@@ -1,6 +1,6 @@
-/** Invariants. Node's own `assert` would be loaded by most commands and takes longer to load than most of them work. */
+/** Invariants. Most commands would load Node's own `assert`, which takes longer to load than most of them to run. */
 
-/** Throws when something does not hold that nothing from outside can break: a mistake of ours, answered as internal. */
+/** Throws if an invariant is broken that no input can break: a mistake of ours, answered as internal. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${invariant}`);
 }

@@ -1,4 +1,4 @@
-/** How many there are of something, in words. */
+/** Counts with their nouns. */
 
 /** `1 event`, `2 events`. */
 export function counted(count: number, noun: string): string {

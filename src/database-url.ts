@@ -1,6 +1,6 @@
 /**
- * What of a database's URL may be shown to people and kept in files of theirs, which file it names, how such a file is known,
- * and what none can be called.
+ * What of a database's URL may be shown to people and kept in their files, which file it names, how such a file is recognised,
+ * and which names no file can have.
  */
 
 import { resolve } from 'node:path';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 
 import { BillingError } from './errors.ts';
 
-/** Names a database that goes with its process. */
+/** Names a database that ends with its process. */
 export const inMemory = ':memory:';
 
-/** What a database that is a file begins with, and how the names of the files end that it keeps beside itself. */
+/** How a database file begins, and the suffixes of the files beside it. */
 export const databaseFile = {
   beginning: 'SQLite format 3\0',
   endsBeside: ['-wal', '-shm', '-journal', '-newest', '-new'],
 } as const;
 
-/** The same text with `***` where a URL in it has a password, however odd the rest of the URL; a path comes back as it is. */
+/** The same text with `***` for the password of a URL in it, however odd the rest of the URL; a path is returned unchanged. */
 export function withoutPassword(database: string): string {
   if (!database.includes('://')) return database;
   return database
@@ -26,8 +26,8 @@ export function withoutPassword(database: string): string {
 }
 
 /**
- * The URL of a database server; undefined for what is none, and for one with an `@` behind its host: there stands a piece of a
- * password that was not escaped, and another would be looked up as the host.
+ * The URL of a database server; undefined for other text, and for a URL with an `@` after its host. The latter is a piece of an
+ * unescaped password, and another piece would be looked up as the host.
  */
 export function serverUrlOf(text: string): URL | undefined {
   const parsed = URL.parse(text);
@@ -37,8 +37,8 @@ export function serverUrlOf(text: string): URL | undefined {
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * Throws a usage error where `mode`, as PGSSLMODE has it, decides on TLS to the server of `database` and is no word for it: of such
- * a one the library makes a connection without.
+ * Throws a usage error if `mode`, the value of PGSSLMODE, decides on TLS to the server of `database` and is not a known mode:
+ * with an unknown mode the library would connect without TLS.
  */
 export function refuseUnknownSslMode(database: string, mode: string | undefined): void {
   if (mode === undefined || mode === '' || sslModes.includes(mode)) return;
@@ -49,10 +49,10 @@ export function refuseUnknownSslMode(database: string, mode: string | undefined)
 }
 
 /**
- * Throws a usage error for a path that nobody means. One that begins with the sign of a home directory, which shells leave as it
- * is behind `=` and in files of variables: a directory of that name would be made, and removing it is one space away from
- * removing the home. And one that begins or ends with white space, such as the end of a line of Windows in a file of variables:
- * an empty database would be made beside the one that is meant, and written to.
+ * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
+ * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.
+ * White space at either end is another, such as the end of a Windows line in a file of variables: an empty database would be
+ * made beside the intended one, and written to.
  */
 export function refuseUnmeant(database: string): void {
   if (database.trim() !== database) {
@@ -66,15 +66,15 @@ export function refuseUnmeant(database: string): void {
   });
 }
 
-/** Throws a usage error for a URL in the place of a path: taken for one, it would be shown with its password, and be the name of a file. */
+/** Throws a usage error for a URL in place of a path: as a path it would be shown with its password and become a file name. */
 export function refuseUrl(path: string, { what, hint }: { readonly what: string; readonly hint: string }): void {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(path)) return;
   throw new BillingError('usage', `${withoutPassword(path)} is a URL, and ${what}`, { hint });
 }
 
-/** The path that `file:…` or `sqlite:…` names; undefined for any other text. Throws a usage error for a URL that names none. */
+/** The path in `file:…` or `sqlite:…`; undefined for any other text. Throws a usage error for such a URL without a path. */
 export function pathOfFileUrl(url: string): string | undefined {
-  // Most paths have none, and making an expression takes longer than looking; so below, and in `store/open.ts`.
+  // Most paths have no colon, and making an expression takes longer than looking; so below, and in `store/open.ts`.
   if (!url.includes(':')) return undefined;
   const [scheme] = /^(?:file|sqlite):/i.exec(url) ?? [];
   if (scheme === undefined) return undefined;
@@ -96,7 +96,7 @@ function noFile(url: string, cause?: unknown): BillingError {
   });
 }
 
-/** The same database by its path in full where a URL names a file, so that it is known to be the same; any other text as it is. */
+/** The full path if a URL names a file, so that the same database is recognised; any other text unchanged. */
 export function withoutFileScheme(database: string): string {
   const path = pathOfFileUrl(database);
   return path === undefined || path === inMemory ? (path ?? database) : resolve(path);

@@ -1,6 +1,6 @@
 /**
- * SHA-256. Node's `crypto` takes a quarter of the time to load that Node itself takes, so it waits until much is hashed: the few
- * short texts of a command are hashed by a library that has nothing to load.
+ * SHA-256. Loading Node's `crypto` takes a quarter of Node's own start-up, so it waits until much is hashed: a library that has
+ * nothing to load hashes the few short texts of a command.
  */
 
 import type * as nodeCrypto from 'node:crypto';
@@ -9,7 +9,7 @@ import { sha256 as sha256WithoutNode } from '@noble/hashes/sha2.js';
 
 let crypto: typeof nodeCrypto | undefined;
 
-/** Up to here in all: as much takes less than loading `crypto`. */
+/** In all: hashing up to this much takes less time than loading `crypto`. */
 const mostWithoutNode = 16_384;
 let charactersHashed = 0;
 
@@ -27,7 +27,7 @@ export function sha256Of(text: string): string {
   return loaded().hash('sha256', text);
 }
 
-/** Whether two digests in hexadecimal are the same, in a time that does not tell where they differ. */
+/** Whether two digests in hexadecimal are equal, in a time that does not tell where they differ. */
 export function isSameDigest(one: string, other: string): boolean {
   return loaded().timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
 }

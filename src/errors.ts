@@ -1,7 +1,7 @@
 /**
  * Every way an operation can fail, and the one table that says what each kind is on the wire and at the shell.
- * The router, the client and the command line read the table; no exit code but 0 stands elsewhere, and no status but of what
- * is none of these failures: of a success, of a probe, of webhooks, of whatever is between a client and a service.
+ * The router, the client and the command line read the table. It alone has exit codes, except 0, and statuses, except those of
+ * other things: successes, probes, webhooks, and whatever stands between a client and a service.
  */
 
 import { limits } from './limits.ts';
@@ -33,13 +33,13 @@ export interface ErrorFacts {
   /** `error.code` on the wire and in `-o json` error output. */
   readonly code: string;
   readonly exitCode: number;
-  /** Whether the same request may succeed later without being changed. */
+  /** Whether the same request may succeed later unchanged. */
   readonly retryable: boolean;
-  /** What to do next, where a message has nothing more specific. */
+  /** What to do next, if a message has nothing more specific. */
   readonly hint?: string;
 }
 
-/** Statuses and wire codes: interface 7, semantics 2. Exit codes: what they mean is told by `tally help exit-codes`. */
+/** Statuses and wire codes: interface 7, semantics 2. Exit codes: `tally help exit-codes` explains them. */
 export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
   badRequest: { status: 400, code: 'BAD_REQUEST', exitCode: 8, retryable: false },
   unauthorized: {
@@ -86,17 +86,17 @@ export const errorFacts: Readonly<Record<ErrorKind, ErrorFacts>> = {
   interrupted: { code: 'INTERRUPTED', exitCode: 130, retryable: false },
 };
 
-/** Of what a second SIGTERM ends before it could fail: 128 and the number of the signal, as `interrupted` has it for SIGINT. */
+/** For work that a second SIGTERM ends before it could fail: 128 plus the signal's number, as `interrupted` is for SIGINT. */
 export const terminatedExitCode = 143;
 
 export interface ErrorOptions {
   /** Overrides the kind's hint: what to do next, one short sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
-  /** Seconds after which a retry is welcome; travels as the `Retry-After` header. */
+  /** Seconds after which a retry is welcome; sent as the `Retry-After` header. */
   readonly retryAfterSeconds?: number | undefined;
   readonly requestId?: string | undefined;
-  /** What a service answered, where that may be another status than the kind's. */
+  /** The status that a service answered, if it may differ from the kind's. */
   readonly answeredStatus?: number | undefined;
   /** Overrides the kind's `retryable`. */
   readonly isRetryable?: boolean | undefined;
@@ -109,7 +109,7 @@ export class BillingError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly requestId: string | undefined;
   readonly answeredStatus: number | undefined;
-  /** Whether the same request may be sent again as it is: false where that could do twice what is to be done once. */
+  /** Whether the same request may be sent again unchanged: false if that could do twice what is to be done once. */
   readonly isRetryable: boolean;
 
   constructor(kind: ErrorKind, message: string, options: ErrorOptions = {}) {
@@ -124,21 +124,21 @@ export class BillingError extends Error {
   }
 }
 
-/** The same failure in other words, and with another hint where one is given. */
+/** The same failure in other words, and with another hint if one is given. */
 export function reworded(error: BillingError, message: string, hint: string | undefined = error.hint): BillingError {
   const { kind, retryAfterSeconds, requestId, answeredStatus, isRetryable } = error;
   const kept = { retryAfterSeconds, requestId, answeredStatus, isRetryable };
   return new BillingError(kind, message, { ...kept, hint, cause: error });
 }
 
-/** 400: malformed JSON, an unknown or impossible query parameter. */
+/** 400: malformed JSON, or an unknown or impossible query parameter. */
 export class BadRequestError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {
     super('badRequest', message, options);
   }
 }
 
-/** What is offered, and cannot be tried without being kept. */
+/** The operation is offered, but cannot be tried without being kept. */
 export class NotRehearsedError extends BillingError {
   constructor(message: string) {
     super('notOffered', message);
@@ -159,7 +159,7 @@ export class ForbiddenError extends BillingError {
   }
 }
 
-/** 404: nothing of that id in this organization; the same words for another tenant's id and for one that never was. */
+/** 404: nothing with that id in this organization; the same words for another tenant's id and for one that never existed. */
 export class NotFoundError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {
     super('notFound', message, options);
@@ -179,19 +179,19 @@ export interface InputIssue {
   readonly message: string;
 }
 
-/** `contacts[0].email`. */
+/** Formats a path such as `contacts[0].email`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${shortName(String(key))}`))
     .join('');
 }
 
-/** A name or a text of others, which may be as long as a body. */
+/** Shortens a name or text of others, which may be as long as a body. */
 export function shortName(name: string): string {
   return name.length <= limits.nameCharacters ? name : `${name.slice(0, limits.nameCharacters)}…`;
 }
 
-/** A text of others in one line, without anything that a terminal would act on. */
+/** A text of others as one line, without anything that a terminal would act on. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
 }
@@ -224,7 +224,7 @@ export class UnavailableError extends BillingError {
   }
 }
 
-/** Another program has brought the database to a schema that this one does not know: only a new start helps. */
+/** Another program has upgraded the database to a schema that this one does not know: only a restart helps. */
 export class OutdatedError extends UnavailableError {
   constructor(location: string, versions: { readonly found: bigint | undefined; readonly known: bigint }) {
     super(
@@ -234,14 +234,14 @@ export class OutdatedError extends UnavailableError {
   }
 }
 
-/** A page of a database file is not what it should be. */
+/** A page of a database file is damaged. */
 export class DamagedError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {
     super('internal', message, options);
   }
 }
 
-/** No connection, and of no try of the request anything left: nothing was done. */
+/** There was no connection, and no part of any try of the request left: nothing was done. */
 export class UnsentError extends BillingError {
   constructor(message: string, options?: ErrorOptions) {
     super('network', message, options);
@@ -249,8 +249,8 @@ export class UnsentError extends BillingError {
 }
 
 /**
- * 503 as well, where more may have been kept than nothing: of a write whose commit the database did not answer, and of work of
- * several transactions that has ended midway.
+ * Also 503, but more than nothing may have been kept: the database did not answer a commit, or work of several transactions
+ * ended midway.
  */
 export class UnknownOutcomeError extends UnavailableError {
   constructor(message: string, options?: ErrorOptions) {
@@ -259,8 +259,8 @@ export class UnknownOutcomeError extends UnavailableError {
 }
 
 /**
- * What to throw where the database failed under work of several transactions. It says of its own transaction that nothing was
- * changed; `kept` says what stays of those before it.
+ * The error to throw if the database failed during work of several transactions. The given error says of its own transaction
+ * that nothing was changed; `kept` says what stays of the earlier ones.
  */
 export function stoppedMidway(
   error: unknown,
@@ -274,41 +274,41 @@ export function stoppedMidway(
   });
 }
 
-/** What a service of ours answers then, so that its client can tell it from a 503 that changed nothing. */
+/** What our services answer to an UnknownOutcomeError, so that their clients can tell it from a 503 that changed nothing. */
 export const unknownOutcomeMessage =
   'the database did not say in time what it did; whether the change was kept is not known';
 
-/** What a service of ours answers where it has no route, so that its client can tell this 404 from an unknown id. */
+/** What our services answer for an unknown route, so that their clients can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';
 
-/** What the refusal of an id in a path says: the same for an unknown one and for another tenant's, so that it tells nothing of either. */
+/** The refusal of an id in a path: the same for an unknown id and another tenant's, so that it reveals neither. */
 export function unknownIdMessage(noun: string): string {
   return `no ${noun} has this id`;
 }
 
-/** What was to have the id, of such a refusal; undefined of any other. */
+/** The noun in such a refusal; undefined for any other message. */
 export function nounOfUnknownId(message: string): string | undefined {
   return /^no (\w[\w ]*) has this id$/.exec(message)?.[1];
 }
 
-/** What the refusal of an id in a field says, behind the path of the field. */
+/** The refusal of an id in a field; it follows the path of the field. */
 export function namesNoMessage(noun: string): string {
   return `names no ${noun}`;
 }
 
-/** What the field was to name, of such a refusal; undefined of any other. */
+/** The noun in such a refusal; undefined for any other message. */
 export function nounOfNamesNo(message: string): string | undefined {
   return /^names no (\w[\w ]*)$/.exec(message)?.[1];
 }
 
-/** Whether the same path may do later. */
+/** Whether the disk failed, so that the same path may work later. */
 export function isFailureOfDisk(cause: unknown): boolean {
   return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');
 }
 
 const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
 
-/** The kind that a status stands for, used by the client to turn an envelope back into the same class. */
+/** The kind that a status stands for; the client uses it to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {
   for (const kind of Object.keys(errorFacts) as ErrorKind[]) {
     if (errorFacts[kind].status === status) return kind;

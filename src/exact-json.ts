@@ -1,6 +1,6 @@
 /**
  * JSON whose numbers keep the digits they were written with.
- * A number that JavaScript would print otherwise (`1.10`, `1e3`, 2^53 + 1) is kept as a raw number: its source text.
+ * A number that JavaScript would print differently (`1.10`, `1e3`, 2^53 + 1) is kept as a raw number: its source text.
  * All other numbers stay plain, so that most code never notices.
  */
 
@@ -23,7 +23,7 @@ export interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** A JSON number: plain where JavaScript prints the digits that were written, else raw. */
+/** A JSON number: plain if JavaScript prints the digits that were written, otherwise raw. */
 export type ExactNumber = number | RawNumber;
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -33,7 +33,7 @@ export function isNumberText(text: string): boolean {
   return numberText.test(text);
 }
 
-/** The JSON number of a decimal text: plain where `String` gives the text back, raw otherwise. */
+/** The JSON number of a decimal text: plain if `String` gives the text back, otherwise raw. */
 export function exactNumber(text: string): ExactNumber {
   const value = Number(text);
   return String(value) === text && !Object.is(value, -0) ? value : JSON.rawJSON(text);
@@ -44,7 +44,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
   return typeof value === 'number' || JSON.isRawJSON(value);
 }
 
-/** Whether a value is a JSON object: no list, and no number that is kept as its text. */
+/** Whether a value is a JSON object, and not a list or a number that is kept as its text. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
@@ -58,20 +58,20 @@ export interface ParseLimits {
   readonly depth: number;
   /** Names in all objects together. */
   readonly keys: number;
-  /** Names in one object; as many as in all when not given. */
+  /** Names in one object; by default as many as in all. */
   readonly objectKeys?: number;
-  /** Elements of all lists together, the first of each aside; any number when not given. */
+  /** Elements of all lists together, not counting the first of each; by default any number. */
   readonly elements?: number;
 }
 
-/** What a request may have, unless it brings many events. */
+/** The bounds of a request, unless it brings many events. */
 export const requestBounds: ParseLimits = {
   depth: limits.jsonDepth,
   keys: limits.jsonKeys,
   elements: limits.jsonElements,
 };
 
-/** The same of one that may bring many: each object is still as small. */
+/** The bounds of a request that may bring many events: each object is still as small. */
 export const bulkBounds: ParseLimits = { ...requestBounds, keys: limits.eventsJsonKeys, objectKeys: limits.jsonKeys };
 
 const forbiddenNames: readonly string[] = ['__proto__', 'constructor', 'prototype'];
@@ -81,7 +81,7 @@ export function isForbiddenName(name: string): boolean {
   return forbiddenNames.includes(name);
 }
 
-/** What is said of such a name. */
+/** The message for such a name. */
 export const forbiddenNameMessage = 'this name is not allowed';
 
 /**
@@ -100,12 +100,12 @@ export function parseExactJson(text: string, bounds: ParseLimits = requestBounds
   }
 }
 
-/** Escapes are left to the longer way, since they can hide a name or the end of a text. */
+/** Texts with escapes take the longer way, because escapes can hide a name or the end of a text. */
 const unusual = new RegExp(['\\\\', ...forbiddenNames].join('|'));
 
 /**
- * A text that comes out again as it was written has lost no digit and no name on the way, which is quicker to see than to look
- * at every name and number. Undefined where it takes a closer look.
+ * The value of a text that comes out again as it was written, and so has lost no digit and no name. This is quicker to test than
+ * every name and number. Undefined if the text needs a closer look.
  */
 function parsePlainJson(text: string, bounds: ParseLimits): unknown {
   if (unusual.test(text) || !keepsTo(bounds, text)) return undefined;
@@ -118,13 +118,13 @@ function parsePlainJson(text: string, bounds: ParseLimits): unknown {
 }
 
 /**
- * Whether a text without escapes has no more levels, names and elements than are allowed, which are the brackets, colons and
- * commas outside of its strings; and no space there, with which it would not come out again. Looked at first, since the parser
- * would make millions of them.
+ * Whether a text without escapes keeps within the allowed levels, names and elements, which are the brackets, colons and commas
+ * outside of its strings. Also false for white space there, because such a text would not come out unchanged. Runs before the
+ * parser, which would create millions of them.
  */
 function keepsTo(bounds: ParseLimits, text: string): boolean {
   const { depth, keys, objectKeys = keys, elements = Infinity } = bounds;
-  /** For each level how many names its object has, or that it is a list. */
+  /** For each level, how many names its object has, or that it is a list. */
   const open: number[] = [];
   let names = 0;
   let listed = 0;
@@ -154,21 +154,21 @@ function keepsTo(bounds: ParseLimits, text: string): boolean {
 
 const inList = -1;
 
-/** The value of a JSON text that we wrote ourselves; throws SyntaxError when it is malformed. */
+/** The value of a JSON text that we wrote ourselves; throws SyntaxError if it is malformed. */
 export function reviveExactJson(text: string): unknown {
   const plain: unknown = JSON.parse(text);
-  // Most come out again as they were written, which is seen in a third of the time.
+  // Most texts come out as they were written, which takes a third of the time to test.
   if (JSON.stringify(plain) === text) return plain;
   return JSON.parse(text, (_key, value, context) =>
     typeof value === 'number' && context.source !== undefined ? exactNumber(context.source) : value,
   );
 }
 
-/** Looks at structure alone; what is not JSON at all is left for the parser to refuse. */
+/** Checks structure alone; text that is not JSON at all is left for the parser to refuse. */
 function scan(text: string, bounds: ParseLimits): void {
   const { depth, keys: most, objectKeys = most, elements = Infinity } = bounds;
   const open: (Set<string> | undefined)[] = [];
-  /** For each level the name or the number of what is being read in it. */
+  /** For each level, the name or index of what is being read in it. */
   const path: (string | number)[] = [];
   let keys = 0;
   let listed = 0;

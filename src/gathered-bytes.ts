@@ -1,6 +1,6 @@
 /**
- * Bytes that come in pieces, as one. An object for each piece takes some four hundred bytes, and whoever sends them decides how
- * small they are, so they are copied as they come into room that doubles.
+ * Joins bytes that arrive in pieces. An object for each piece takes some four hundred bytes, and the sender decides how small the
+ * pieces are. So they are copied on arrival into a buffer that doubles.
  */
 
 import type { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 export interface GatheredBytes {
   readonly length: number;
   readonly add: (piece: Uint8Array) => void;
-  /** All that were added, in their order. */
+  /** All added bytes, in order. */
   readonly whole: () => Buffer;
 }
 
@@ -33,8 +33,8 @@ export function gatherBytes(): GatheredBytes {
 }
 
 /**
- * All bytes of a stream; undefined where there are more than `most`, of which the rest comes to nobody then. Rejects where
- * the stream fails or ends early. Without a loop: what Node loads for one takes a tenth of what a whole request takes.
+ * All bytes of a stream; undefined if there are more than `most`, in which case the rest is ignored. Rejects if the stream fails
+ * or ends early. Without a `for await` loop: what Node loads for one takes a tenth of a whole request.
  */
 export async function bytesOf(stream: Readable, most: number): Promise<Buffer | undefined> {
   const gathered = gatherBytes();

@@ -19,9 +19,9 @@ export const limits = {
   /** semantics 9 */
   grantMetadataKeys: 50,
   grantMetadataBytes: 16 * 1024,
-  /** our choice: values of each member of what a grant pays for */
+  /** our choice: values of each member of a grant's specifiers */
   grantSpecifierValues: 100,
-  /** our choice: as much as of metadata, since every reading of a ledger reads both */
+  /** our choice: as much as for metadata, because every reading of a ledger reads both */
   grantSpecifiersBytes: 16 * 1024,
   /** semantics 9: credits have at most six decimals and stay at or below 1e12 */
   creditFractionDigits: 6,
@@ -43,9 +43,9 @@ export const limits = {
   estimateEvents: 500,
   /** our choice: a JSON document of events is held in memory as a whole */
   importDocumentCharacters: 128 * 1024 * 1024,
-  /** our choice: a row of a table that is to be imported is read so far to see where the next one begins */
+  /** our choice: how much of a table to be imported is read to find the end of one row */
   rowBytes: 8 * 1024 * 1024,
-  /** semantics 1 and 8: how far ahead an event may be */
+  /** semantics 1 and 8: how far in the future an event may be */
   eventFutureSeconds: 60 * 60,
   /** our choice: events shown as a sample of those behind a quantity */
   sampledEvents: 5,
@@ -67,13 +67,13 @@ export const limits = {
   budgetsPerContract: 100,
   rateCardRates: 1_000,
   /**
-   * our choice: bytes of JSON of one rate card, and of all prices of one contract with their rate cards: a contract is read with
-   * them wherever it is read
+   * our choice: bytes of JSON of one rate card, and of all prices of one contract with their rate cards: every reading of a
+   * contract reads them
    */
   contractPricesBytes: 1024 * 1024,
   meterGroupKeys: 10,
   meterFilters: 50,
-  /** our choice: bytes of JSON of the property filters of one meter, with which it is read by whoever meters */
+  /** our choice: bytes of JSON of the property filters of one meter, which every reading of the meter reads */
   meterFiltersBytes: 64 * 1024,
   priceIntervalCount: 120,
   netTermsDays: 365,
@@ -96,15 +96,15 @@ export const limits = {
   meterSqlValueMaximum: 10 ** 15,
   /** our choice: invoices and failures that the answer of a bill run lists */
   billRunListed: 1_000,
-  /** our choice: contracts of one transaction, which hold up everybody else for a tenth of a second, and its invoices */
+  /** our choice: contracts (and their invoices) per transaction, which blocks other writers for a tenth of a second */
   billRunBatch: 100,
-  /** our choice: lines of invoices behind which such a transaction ends before that, as long as it takes */
+  /** our choice: lines of invoices after which such a transaction ends early, because of the time they take */
   billRunBatchLines: 1_000,
-  /** our choice: the part of the open lines of a contract that such a transaction does at least, having metered all of them */
+  /** our choice: such a transaction does at least this fraction (1/n) of a contract's open lines, having metered all of them */
   billRunOpenPart: 4,
-  /** our choice: ledger entries that are held at once for the contracts of such a transaction, some 20 MB */
+  /** our choice: ledger entries held at once for the contracts of such a transaction, some 20 MB */
   entriesReadAhead: 10_000,
-  /** our choice: readings that are held at once for contracts of a customer that are billed together, some 10 MB */
+  /** our choice: readings held at once for contracts of one customer that are billed together, some 10 MB */
   readingsReadAhead: 10_000,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
@@ -113,7 +113,7 @@ export const limits = {
   /** security 8 (SEC-74): calendar years that are accepted, inclusive */
   firstYear: 2000,
   lastYear: 2100,
-  /** our choice: characters of JSON that `--jq` takes; printed as they came, that many took 6 seconds and 1 GB of memory */
+  /** our choice: characters of JSON that `--jq` takes; printing that many unchanged took 6 seconds and 1 GB of memory */
   jqCharacters: 32 * 1024 * 1024,
   /** security 5 (SEC-36) */
   bodyBytes: 1024 * 1024,
@@ -122,23 +122,23 @@ export const limits = {
   jsonKeys: 10_000,
   /** our choice: keys of an events batch, which has a larger body; one object has no more there than elsewhere */
   eventsJsonKeys: 2_000_000,
-  /** our choice: elements of all lists of a body, far more than any may have */
+  /** our choice: elements of all lists of a body, far more than any single limit allows */
   jsonElements: 100_000,
   headersTimeoutMilliseconds: 10_000,
   requestTimeoutMilliseconds: 30_000,
   socketIdleMilliseconds: 30_000,
-  /** our choice: for the answer to arrive before a connection that is refused is cut */
+  /** our choice: time for the answer to arrive before a refused connection is cut */
   hangUpMilliseconds: 1_000,
   maxHeaders: 64,
   headerBytes: 16 * 1024,
   maxSockets: 1_000,
   socketsPerAddress: 20,
-  /** How many the system keeps that are not taken yet; what Node has it keep. */
+  /** How many connections the system holds until they are accepted; Node's own default. */
   waitingConnections: 511,
   drainMilliseconds: 10_000,
   /** semantics 1 */
   requestsPerMinute: 100,
-  /** our choice (SEC-35 gives no number): some four times what one process takes in */
+  /** our choice (SEC-35 gives no number): some four times what one process can ingest */
   eventBytesPerMinute: 2 * 1024 ** 3,
   /** security 5 (SEC-35) */
   failedAuthenticationsPerMinute: 10,
@@ -147,47 +147,47 @@ export const limits = {
   lastUsedResolutionSeconds: 60,
   /** security 3 (SEC-12), reliability 10 */
   connectTimeoutMilliseconds: 5_000,
-  /** our choice: fewer than a service of ours takes from one address, so that more requests at a time wait here */
+  /** our choice: fewer than our service takes from one address, so that excess requests wait here */
   socketsPerClient: 16,
   responseHeadersTimeoutMilliseconds: 30_000,
   totalTimeoutMilliseconds: 120_000,
-  /** 24 days: a timer of Node that is set to more goes off at once */
+  /** 24 days: a Node timer with a longer time fires at once */
   timerMilliseconds: 2 ** 31 - 1,
   responseBytes: 32 * 1024 * 1024,
   responseHeaderBytes: 16 * 1024,
   responseJsonDepth: 64,
   /** our choice: more names than 32 MiB of records ever hold */
   responseJsonKeys: 4_000_000,
-  /** reliability 10: characters shown of an answer that is no valid response */
+  /** reliability 10: characters shown of an answer that is not a valid response */
   responseExcerptCharacters: 200,
-  /** reliability 10: with so few, pauses come nowhere near its cap of 20 s */
+  /** reliability 10: with so few tries, pauses come nowhere near its cap of 20 s */
   requestAttempts: 4,
   retryBaseMilliseconds: 200,
-  /** our choice: how long the keyring of the system may take, a person who unlocks it included */
+  /** our choice: how long the system's keyring may take, including a person who unlocks it */
   keyringMilliseconds: 10_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
-  /** our choice: how long a service that says it is ready waits for the writer's lock */
+  /** our choice: how long a readiness check waits for the writer's lock */
   readinessMilliseconds: 500,
-  /** our choice: how far apart the looks begin that answer whether a service is ready */
+  /** our choice: the time between the beginnings of two readiness checks */
   readinessPauseMilliseconds: 100,
-  /** our choice: how long a look at the database by those who watch a service may take; Prometheus waits for 10 s in all */
+  /** our choice: how long a probe's look at the database may take; Prometheus waits for 10 s in all */
   probeMilliseconds: 5_000,
   /** our choice: sessions of one process on a database server, and how long an idle one is kept */
   databaseSessions: 10,
   databaseIdleMilliseconds: 30_000,
-  /** our choice: after how long a database server asks a session that says nothing, how far apart, and how often */
+  /** our choice: when a database server probes a silent session, how far apart, and how often */
   silentSessionSeconds: 60,
   silentSessionRepeatSeconds: 10,
   silentSessionRepeats: 3,
-  /** our choice: for how long no further session is asked of a server that takes no more */
+  /** our choice: how long no further session is requested from a server that takes no more */
   crowdedServerMilliseconds: 1_000,
-  /** our choice: one statement, and one pause inside a transaction; the making of tables waits longer for its turn */
+  /** our choice: one statement, or one pause inside a transaction; making tables waits longer for its turn */
   statementMilliseconds: 60_000,
   migrationMilliseconds: 60_000,
   /**
-   * our choice: events that are recorded beside the books wait for a move to their own database until there are so many of an
-   * organization, or so many characters of their properties, or the oldest has waited so long when the next one comes
+   * our choice: events recorded beside the books move to their own database once an organization has so many of them, or so many
+   * characters of their properties, or the oldest has waited so long when the next one comes
    */
   stagedEvents: 5_000,
   stagedCharacters: 8 * 1024 * 1024,
@@ -195,26 +195,26 @@ export const limits = {
   /** our choice: one question to a database of events */
   eventQueryMilliseconds: 60_000,
   /**
-   * our choice: an answer that takes longer has the database of events pinged; how long each of two pings may take; and how
-   * far apart it is pinged while it answers nobody, until when nobody waits for it
+   * our choice: if an answer takes longer, the database of events is pinged; how long each of two pings may take; and the time
+   * between pings while it answers nobody, during which nobody waits for it
    */
   eventAnswerMilliseconds: 1_000,
   eventPingMilliseconds: 1_000,
   eventPauseMilliseconds: 5_000,
-  /** our choice: how often a transaction that met another is done again, and the pauses between */
+  /** our choice: how often a transaction that met another is repeated, and the pauses in between */
   transactionAttempts: 12,
   transactionAttemptsBesideOthers: 8,
   transactionPauseMilliseconds: 2,
   transactionPauseCapMilliseconds: 250,
-  /** our choice: so many grants and reversals of ledgers a process keeps in mind; about 1 KiB each */
+  /** our choice: grants and reversals of ledgers that a process remembers; about 1 KiB each */
   knownLedgerGrants: 50_000,
-  /** our choice: after so many answers of an operation its schema is loaded, which reads long lists twice as quickly */
+  /** our choice: answers of an operation after which its schema is loaded, which reads long lists twice as fast */
   plainAnswers: 50,
-  /** our choice: so many writes share one commit at most; what reads waits for that commit */
+  /** our choice: writes that share one commit at most; readers wait for that commit */
   writesPerCommit: 64,
-  /** our choice: so many reads share one snapshot at most; each waits for the others */
+  /** our choice: reads that share one snapshot at most; each waits for the others */
   readsPerSnapshot: 32,
-  /** semantics 13: seconds between the attempts of a delivery, so that there are six of them; each may be 20 % off */
+  /** semantics 13: seconds between the attempts of a delivery, so there are six attempts; each pause may be 20 % off */
   webhookRetrySeconds: [15, 30, 60, 120, 300],
   webhookRetrySpread: 0.2,
   /** semantics 1 */
@@ -222,28 +222,28 @@ export const limits = {
   /** security 7 (SEC-61) */
   webhookBodyBytes: 64 * 1024,
   webhookResponseBytes: 4 * 1024,
-  /** our choice: how long a sender keeps what it took; far longer than an attempt */
+  /** our choice: how long a sender holds a delivery; far longer than an attempt takes */
   webhookLeaseSeconds: 60,
-  /** our choice: how long the old secret signs too after a rotation */
+  /** our choice: how long the old secret also signs after a rotation */
   webhookRotationHours: 24,
   /** our choice */
   webhookUrlCharacters: 2_000,
   webhookEndpoints: 20,
   /**
-   * our choice: attempts of a sender at once, and those of them that go to one endpoint; an organization takes no more of them
-   * than it leaves to others. And how often a server looks for what is due
+   * our choice: concurrent attempts of a sender, and how many of them go to one endpoint; an organization takes no more of them
+   * than it leaves to others. And how often a server looks for due deliveries
    */
   webhookConcurrency: 50,
   webhookConcurrencyPerEndpoint: 2,
   webhookPollMilliseconds: 1_000,
-  /** our choice: so many times that pause at most, where one look after another fails: each failure is a line of the log. */
+  /** our choice: while one look after another fails, the pause grows to this many times at most: each failure is logged */
   webhookLongestPause: 32,
   /** our choice: how many findings of one check doctor lists */
   findingsPerCheck: 100,
-  /** our choice: a delivery that has been due for longer says that nothing sends */
+  /** our choice: a delivery that has been due for longer shows that nothing is sending */
   outboxDelaySeconds: 900,
   /** reliability 9: how far a wall clock may be behind stored time */
   clockLagSeconds: 300,
-  /** security 2, SEC-10: the version of TLS below which nobody is spoken to */
+  /** security 2, SEC-10: the oldest version of TLS that is used */
   oldestTls: 'TLSv1.2',
 } as const;

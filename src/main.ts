@@ -1,6 +1,6 @@
 /**
- * The composition root: the only reader of the process, its clock and its randomness. Everything that costs is imported
- * when it is used, so that help and version load the parser and no more.
+ * The composition root: the only reader of the process, its clock and its randomness. Anything expensive is imported on first
+ * use, so that help and version load the parser and no more.
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
@@ -22,16 +22,16 @@ import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
-/** What somebody told Node; the executable is made with a flag of its own (tools/build-binary.ts). */
+/** The flags that somebody gave to Node; the executable is built with one of its own (tools/build-binary.ts). */
 const nodeFlags = process.execArgv.filter((flag) => !flag.startsWith('--min-semi-space-size='));
 const interruptedExitCode = errorFacts.interrupted.exitCode;
 const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
-/** Has the self-contained executable become the process that reads SQL meters, instead of a command. */
+/** Makes the self-contained executable the process that reads SQL meters, instead of running a command. */
 const meterSqlWord = 'meter-sql-process';
 
 /**
- * Runs the command line of this process and sets its exit code. `readingThread` is the path of the module that reads large
- * files in a thread, where it is a file. `noteCommand` is told the name of the command that is run, for the launcher.
+ * Runs the command line of this process and sets its exit code. `readingThread` is the path of the module that reads large files
+ * in a thread, if there is such a file. `noteCommand` is called with the name of the command, for the launcher.
  */
 export async function main(readingThread?: string, noteCommand?: (name: string) => void): Promise<void> {
   if (process.argv[2] === meterSqlWord && isExecutable()) {
@@ -39,9 +39,9 @@ export async function main(readingThread?: string, noteCommand?: (name: string) 
     await serveMeterSql(process);
     return;
   }
-  // What a library will do without in its next version is for us to know, and nothing that a user could mend.
+  // What a library will drop in its next version is for us to know; a user can do nothing about it.
   process.noDeprecation = true;
-  // Lists of processes show the words of every command: a password in them would stand there as long as this one runs.
+  // Process lists show the arguments of every command: a password in them would be visible as long as this one runs.
   if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
   let opened: typeof process.stdin | undefined;
   const stdout = descriptorEnd(1, () => process.stdout);
@@ -70,17 +70,17 @@ export async function main(readingThread?: string, noteCommand?: (name: string) 
     { ...dependenciesFor(terminal), readingThread, noteCommand },
     loadManifest,
   );
-  // All is done and written. Ending here saves the time in which Node would take itself apart.
+  // All is done and written. Exiting here saves the time in which Node would shut itself down.
   if (!stdout.isStream && !stderr.isStream) process.exit();
   // A pipe that was opened as standard input and never read would keep the process waiting.
   opened?.unref?.();
 }
 
-/** From what Node tells others by itself: a report of a crash, and the debugger that a signal would start (security 2, SEC-7). */
+/** Hides keys from what Node itself reveals: a crash report, and the debugger that a signal starts (security 2, SEC-7). */
 function hideKeys(terminal: Terminal): void {
   process.on('SIGUSR1', () => undefined);
   terminal.conceal(env['TALLY_API_KEY'] ?? '');
-  // Passwords of databases stand there as well. Nobody can ask for a report but by words for Node.
+  // The environment holds passwords of databases as well. Only options of Node can ask for a report.
   if (env['NODE_OPTIONS'] !== undefined || nodeFlags.length > 0) process.report.excludeEnv = true;
 }
 
@@ -99,7 +99,7 @@ function stopAtOnce(): void {
   process.exit(interruptedExitCode);
 }
 
-/** Where the signal is not answered, what it does by itself is done once the terminal is left. */
+/** Restores the terminal when a signal arrives that nothing answers, and then lets the signal take effect. */
 function whenInterrupted({ leave, goOn }: Interruption): () => void {
   const interrupted = (signal: NodeJS.Signals): void => {
     if (answered.has(signal)) return;
@@ -110,7 +110,7 @@ function whenInterrupted({ leave, goOn }: Interruption): () => void {
   const listen = (): void => {
     for (const signal of interrupting) process.off(signal, interrupted).on(signal, interrupted);
   };
-  // After the listeners of Node's own, which pause the input.
+  // After Node's own listeners, which pause the input.
   const continued = (): void =>
     void setImmediate(() => {
       listen();
@@ -254,7 +254,7 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
   };
 }
 
-/** Our sockets check certificates whatever it says, and Node would warn that they do not. */
+/** Our sockets check certificates whatever the variable says, and Node would warn that they do not. */
 function refuseUncheckedTls(terminal: Terminal): void {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
   delete env['NODE_TLS_REJECT_UNAUTHORIZED'];
@@ -265,7 +265,7 @@ async function authorities(path: string): Promise<string> {
   return (await import('./client/authorities.ts')).readAuthorities(path);
 }
 
-/** The lower case comes first, as in other programs. */
+/** The lower-case variables come first, as in other programs. */
 function httpsProxy(): { readonly url: string; readonly except: string } | undefined {
   const url = env['https_proxy'] || env['HTTPS_PROXY'];
   return url ? { url, except: env['no_proxy'] || env['NO_PROXY'] || '' } : undefined;
@@ -274,7 +274,7 @@ function httpsProxy(): { readonly url: string; readonly except: string } | undef
 async function directories(): Promise<{ config: string; data: string }> {
   const { userDirectories } = await import('./cli/target/user-directories.ts');
   const found = userDirectories({ env, platform: process.platform, accountHome });
-  // The library of profiles asks the system for a home when it is loaded, and breaks off where there is none.
+  // The library of profiles asks the system for a home directory when it is loaded, and fails if there is none.
   if (env['HOME'] === undefined && accountHome() === undefined) env['HOME'] = found.config;
   return found;
 }
@@ -288,12 +288,12 @@ function accountHome(): string | undefined {
   }
 }
 
-/** The library for keyrings is native and optional, and so no part of the bundle: it lies beside the program, or not at all. */
+/** The keyring library is native and optional, and so not in the bundle: it lies beside the program, or is missing. */
 async function openKeyring(): Promise<Keyring> {
   const { askingArguments, createKeyring } = await import('./cli/target/keyring.ts');
   const { createRequire } = process.getBuiltinModule('node:module');
   const { realpathSync } = process.getBuiltinModule('node:fs');
-  // What lies beside an executable is none of its parts, and it takes no program as text.
+  // Files beside an executable are not part of it, and it takes no program as text.
   if (isExecutable()) return createKeyring({ env, command: undefined });
   try {
     const library = createRequire(realpathSync(process.argv[1] ?? '')).resolve('@napi-rs/keyring');
@@ -362,12 +362,12 @@ async function sleep(milliseconds: number): Promise<void> {
   await setTimeout(milliseconds);
 }
 
-/** Cryptography costs a fifth of a local read to load, and only what makes ids and secrets needs it. */
+/** Loading cryptography takes a fifth of a local read, and only ids and secrets need it. */
 function randomBytes(count: number): Uint8Array {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
-/** Some machines do not know the name of the user who runs a process, a container for one. */
+/** Some machines, such as containers, do not know the name of the user who runs a process. */
 function operator(): string {
   const { userInfo } = process.getBuiltinModule('node:os');
   try {
@@ -377,11 +377,11 @@ function operator(): string {
   }
 }
 
-/** A second signal ends the process at once. */
+/** Resolves at the first signal; a second one ends the process at once. */
 function untilStopped(): Promise<void> {
   process.off('SIGINT', stopAtOnce);
   return new Promise((resolve) => {
-    // A terminal that is closed, or a connection to it that breaks, is told by the shell and by the system.
+    // A closed terminal, or a broken connection to it, is signalled by the shell or the system.
     process.on('SIGHUP', () => resolve());
     for (const [signal, code] of [
       ['SIGINT', interruptedExitCode],

@@ -1,11 +1,11 @@
-/** Directories for what is their owner's alone. */
+/** Directories that only their owner can open. */
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory with those above it, for their owner alone, and gives whether it was missing. Throws as Node's `mkdir`
- * does, whose own `recursive` never comes back where nothing can be made, as in /proc.
+ * Makes a directory and those above it, for their owner alone, and gives whether it was missing. Throws as Node's `mkdir` does.
+ * Node's own `recursive` never returns where nothing can be made, as in /proc.
  */
 export function makeDirectory(path: string): boolean {
   if (existsSync(path)) return false;

@@ -1,18 +1,18 @@
 /**
- * Ids: UUIDv7, lower case (RFC 9562 5.7, semantics 2). Node's `crypto` makes them too, but takes a quarter of the time to load in
- * which Node itself starts, more than a durable write of one row takes in the database.
+ * Ids: UUIDv7, lower case (RFC 9562 5.7, semantics 2). Node's `crypto` makes them too, but loading it takes a quarter of Node's
+ * own start-up, more than the database needs for a durable write of one row.
  */
 
-/** Of chance in one id; six of its bits make room for the version and the variant. */
+/** Random bytes in one id; six of their bits give way to the version and the variant. */
 export const idChanceBytes = 10;
 
-/** So many ids of a process are made of what the system has as a file; whoever needs more loads what makes them faster. */
+/** How many ids a process makes from the system's random file; after that it loads a faster maker. */
 const idsWithoutNode = 64;
 
-/** Gives a function that makes ids, each of the millisecond since 1970 that `now` tells; `loadMaker` gives what makes many. */
+/** Gives a function that makes ids, each for the millisecond since 1970 in `now`; `loadMaker` gives a maker of many. */
 export function createIds(now: () => number, loadMaker: () => () => string): () => string {
   let chance: Uint8Array | undefined;
-  // Each of thousands of events gets one, for which even asking for the module takes a third of the time.
+  // Thousands of events get one each, and even looking up the module would take a third of the time.
   let makeId: (() => string) | undefined;
   return () => {
     if (makeId !== undefined) return makeId();
@@ -25,7 +25,7 @@ export function createIds(now: () => number, loadMaker: () => () => string): () 
   };
 }
 
-/** The id made in a millisecond since 1970, before 10889, from ten unpredictable bytes, which no other id may use. */
+/** The id of a millisecond since 1970, before the year 10889, from ten unpredictable bytes that no other id may use. */
 export function idOf(epochMilliseconds: number, chance: Uint8Array): string {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeUIntBE(epochMilliseconds, 0, 6);
@@ -36,7 +36,7 @@ export function idOf(epochMilliseconds: number, chance: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Nothing where there is no such file, or not all of it can be read. */
+/** Empty if there is no such file, or not all of the bytes can be read. */
 function systemChance(count: number): Uint8Array {
   const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs');
   try {
@@ -48,7 +48,7 @@ function systemChance(count: number): Uint8Array {
       closeSync(file);
     }
   } catch {
-    // Windows, or a container without it.
+    // Windows, or a container without the file.
   }
   return new Uint8Array();
 }

@@ -1,6 +1,6 @@
 /**
- * Loads at the first call and gives the same afterwards: Node looks up an `import()` anew each time, for the price of a query.
- * What failed is loaded anew by the next call, since a process that had no file descriptor left for it may have one by then.
+ * Loads at the first call and gives the same result afterwards: Node resolves an `import()` again each time, at the price of a
+ * query. After a failure the next call loads again, because a process without free file descriptors may have one by then.
  */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
@@ -13,7 +13,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** The same for each name, or for the `most` that were loaded last. */
+/** The same for each name, or for the last `most` names that were loaded. */
 export function onceEach<N, T>(
   load: (name: N) => Promise<T>,
   most = Number.POSITIVE_INFINITY,
@@ -30,7 +30,7 @@ export function onceEach<N, T>(
   };
 }
 
-/** Forgets what was set first, until there are no more than `most`. */
+/** Forgets what was set first, until at most `most` are left. */
 export function keepNewest<K>(kept: Map<K, unknown>, most: number): void {
   for (const oldest of kept.keys()) {
     if (kept.size <= most) return;
@@ -39,8 +39,8 @@ export function keepNewest<K>(kept: Map<K, unknown>, most: number): void {
 }
 
 /**
- * Gives what was found of a key before, or finds it now. All is forgotten where there would be more than `most`, or more than
- * `mostCharacters` of keys that are texts.
+ * Gives what was found for a key before, or finds it now. Everything is forgotten when there would be more than `most` keys, or
+ * more than `mostCharacters` in keys that are texts.
  */
 export function keepLatest<V>(
   most: number,

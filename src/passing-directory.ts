@@ -1,4 +1,4 @@
-/** A directory that goes with the work that is done in it, also where a signal ends the process. */
+/** A directory that is removed with the end of the work in it, even if a signal ends the process. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 
@@ -6,8 +6,8 @@ const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const standing = new Set<string>();
 
 /**
- * Makes a directory whose path begins with `prefix`, for its owner alone, and removes it when `work` in it is done or a signal
- * ends the process: half a copy is as large as a book, and has all of its customers. Throws as Node's `mkdtemp` does.
+ * Makes a directory whose path begins with `prefix`, for its owner alone, and removes it when `work` is done or a signal ends
+ * the process: half a copy is as large as a book, and holds all of its customers. Throws as Node's `mkdtemp` does.
  */
 export async function inPassingDirectory<T>(prefix: string, work: (directory: string) => Promise<T>): Promise<T> {
   // Before there is anything to leave behind.
@@ -35,7 +35,7 @@ function unhear(): void {
   for (const signal of ending) process.off(signal, end);
 }
 
-/** A program that answers the signal itself goes on, or ends by itself; otherwise it does what it does without us. */
+/** If the program has a listener of its own, it decides what happens; otherwise the signal takes its usual effect. */
 function end(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return;
   removeAll();

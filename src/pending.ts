@@ -1,10 +1,10 @@
-/** What was asked of a store or a service and has not ended, which is what its closing waits for. */
+/** Work that was requested of a store or a service and has not ended; closing waits for it. */
 
 export interface Pending {
   readonly count: number;
-  /** Runs `work`, counted until it has ended. */
+  /** Runs `work` and counts it until it has ended. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Resolves when all that was begun before has ended, well or not. */
+  /** Resolves when all work begun before has ended, successfully or not. */
   readonly settled: () => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
-/** The order of texts: that of their code units, the same on every machine whatever its language. */
+/** The order of texts by their code units: the same on every machine, whatever its language. */
 
-/** Negative where `a` comes first, 0 where they are the same. Instants and dates of one form are in the order of time. */
+/** Negative if `a` comes first, 0 if they are equal. Instants and dates of one form are ordered by time. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -1,11 +1,11 @@
-/** Who goes before whom. */
+/** Waiting for a turn. */
 
-/** Resolves when everything has come that the event loop has for this turn. */
+/** Resolves when the event loop has delivered everything of this turn. */
 export async function turnOver(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** Gives a function that does what it is given one after the other, in the order in which it came. */
+/** Gives a function that runs the steps passed to it one after another, in order of arrival. */
 export function createTurns(): <T>(step: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return async (step) => {

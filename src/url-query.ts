@@ -1,4 +1,4 @@
-/** The query of a URL, for who serves it and for who does without a server. */
+/** The query of a URL, for the server and for callers that need none. */
 
 import { BadRequestError } from './errors.ts';
 
@@ -14,7 +14,7 @@ export function parseQuery(url: string): Record<string, string> {
     if (seen.has(name)) throw new BadRequestError(`${name}: is given twice`);
     seen.set(name, decoded(part.slice(separator + 1)));
   }
-  // Not by assignment: that would lose a parameter named __proto__ instead of having it refused.
+  // Not by assignment, which would lose a parameter named __proto__ instead of having it refused.
   return Object.fromEntries(seen);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whole cents and millionths of a credit, as every layer reckons with them: without decimals, whose library a command that writes
- * would load for nothing else.
+ * Whole cents and millionths of a credit, as every layer computes with them. Without decimals: a command that writes would
+ * otherwise load their library for nothing else.
  */
 
 import { assert } from './assert.ts';
@@ -19,14 +19,14 @@ export function multiplyDivideHalfUp(a: bigint, b: bigint, c: bigint): bigint {
   return isNegative ? -rounded : rounded;
 }
 
-/** What credits are worth in cents at `creditRateCents` (cents per credit), half-up (semantics 9, Precision). */
+/** The value of credits in cents at `creditRateCents` (cents per credit), rounded half-up (semantics 9, Precision). */
 export function centsOfCredits(creditMicros: bigint, creditRateCents: bigint): bigint {
   return multiplyDivideHalfUp(creditMicros, creditRateCents, microsPerCredit);
 }
 
-/** Credits as plain text of at most six decimals, without superfluous zeros: 1500000 is 1.5. */
+/** Credits as plain text with at most six decimals, without superfluous zeros: 1500000 becomes 1.5. */
 export function creditsText(creditMicros: bigint): string {
-  // Most amounts are whole, or none.
+  // Most amounts are whole, or zero.
   if (creditMicros % microsPerCredit === 0n) return (creditMicros / microsPerCredit).toString();
   const digits = (creditMicros < 0n ? -creditMicros : creditMicros).toString();
   const fraction = digits.slice(-limits.creditFractionDigits).padStart(limits.creditFractionDigits, '0');
@@ -34,7 +34,7 @@ export function creditsText(creditMicros: bigint): string {
   return `${creditMicros < 0n ? '-' : ''}${whole}.${fraction.replace(/0+$/, '')}`;
 }
 
-/** Millionths of credits that are written as digits, with six decimals at most and no exponent. */
+/** The millionths of a credit in a text of digits, with at most six decimals and no exponent. */
 export function microsOfText(credits: string): bigint {
   const [whole = '', fraction = ''] = credits.split('.');
   return BigInt(whole + fraction.padEnd(limits.creditFractionDigits, '0'));
