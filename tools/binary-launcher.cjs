@@ -1,6 +1,6 @@
-// The launcher of the self-contained executable: gives a `require` for the files of the bundle, which are assets of the
-// executable, each beside the bytecode of what it ran when the executable was made (tools/build-binary.ts).
-// It reads no file of the machine, so that a bundle or a source that lies near the executable is never taken for its own.
+// The launcher of the self-contained executable: gives a `require` for the files of the bundle. These are assets of the
+// executable, each with the bytecode of what it ran when the executable was made (tools/build-binary.ts).
+// It reads no file of the machine, so that it never takes a nearby bundle or source for its own.
 
 const { getAssetKeys, getRawAsset } = process.getBuiltinModule('node:sea');
 const { Script } = process.getBuiltinModule('node:vm');

@@ -1,6 +1,6 @@
 /**
- * Makes one executable that needs no Node and no other file: the Node that runs this, the bundle of tools/build.ts as its
- * assets, and for each file of the bundle the bytecode of what the commands below ran of it, so that others compile little.
+ * Makes one executable that needs no Node and no other file. It consists of the Node that runs this, the bundle of tools/build.ts
+ * as assets, and for each file of the bundle the bytecode of what the commands below ran of it, so that others compile little.
  */
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -44,13 +44,13 @@ try {
   const config = join(folder, 'executable.json');
   const assets = { ...byName('dist/{*.cjs,main.txt}'), ...bytecode() };
   const main = join(root, 'tools/binary-launcher.cjs');
-  // Room for what a short command makes: it ends before V8 cleans up for the first time, which takes several milliseconds.
+  // Room for what a short command allocates: it ends before V8's first garbage collection, which takes several milliseconds.
   const execArgv = ['--min-semi-space-size=4'];
   writeFileSync(config, JSON.stringify({ main, output, assets, execArgv, disableExperimentalSEAWarning: true }));
   mkdirSync(dirname(output), { recursive: true });
   execFileSync(process.execPath, ['--build-sea', config]);
   chmodSync(output, 0o755);
-  // A signature of nobody: macOS starts no program without one, and what Node had ends with what was added.
+  // An ad-hoc signature: macOS starts no program without one, and adding to Node's file has invalidated Node's own.
   if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', output]);
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -58,8 +58,8 @@ try {
 process.stdout.write(`${output}: ${Math.round(statSync(output).size / 1_000_000)} MB\n`);
 
 /**
- * Runs what is run most, and with it most of what the rest shares. What the launcher of the package keeps of it fits the
- * launcher of the executable: both wrap a file in the same words.
+ * Runs the most frequent commands, and with them most of what the others share. The bytecode that the package's launcher keeps
+ * fits the executable's launcher: both wrap a file in the same words.
  */
 async function warmUp(): Promise<void> {
   run('--version');
@@ -70,7 +70,7 @@ async function warmUp(): Promise<void> {
   for (const words of lists) run(...words, '-o', 'json');
   const { key } = JSON.parse(run('keys', 'create', '--name', 'warm-up', '--scopes', '*', '-o', 'json')).data;
 
-  // What a server runs of the same files would make each command read more.
+  // Bytecode of what only a server runs in the same files would make each command read more.
   const server = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
     env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -88,12 +88,12 @@ async function warmUp(): Promise<void> {
   await ended;
 }
 
-/** The bytecode of each file; throws where this Node would not take it, since the executable would be slow and say nothing. */
+/** The bytecode of each file; throws if this Node would reject it, because the executable would silently be slow. */
 function bytecode(): Record<string, string> {
   const kept = byName('cache/tallybook/bytecode/*/*.cjs');
   return Object.fromEntries(
     Object.entries(kept).map(([name, path]) => {
-      // The launcher keeps it twice, to see damage on a disk of the user's.
+      // The launcher stores bytecode twice, to notice damage on a user's disk.
       const twice = readFileSync(path);
       const cachedData = twice.subarray(0, twice.length / 2);
       const text = asFunction(readFileSync(join(folder, 'dist', name), 'utf8'));

@@ -1,9 +1,9 @@
 /**
  * Bundles src/ and every library it uses into dist/: one file for what every command runs, one for what every call of an
  * embedded service runs, one for the records of most rooms, one for what most rooms share, one for the thread that reads
- * large files, and one for each part that is loaded later. Each file costs a command 0.2 ms, and so do 30 KB that it has no
- * use for. The libraries are development dependencies for that reason: installing the package fetches nothing else. Their
- * licences are collected into dist/licenses.txt, since their code travels with ours.
+ * large files, and one for each part that is loaded later. A command pays 0.2 ms for each file, and as much for every 30 KB
+ * that it does not use. Since libraries are bundled, they are development dependencies: installing the package fetches nothing
+ * else. Their licences are collected in dist/licenses.txt, because their code is shipped with ours.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { packOf } from './pack.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const outputFolder = process.argv[2] ?? join(root, 'dist');
 
-/** A flag that takes several values is told by a class of Unicode whose making takes a millisecond; ours are ASCII. */
+/** Commander finds flags with several values by a Unicode class that takes a millisecond to build; our flags are ASCII. */
 const plainFlags: Plugin = {
   name: 'plain-flags',
   transform: {
@@ -36,7 +36,7 @@ const plainFlags: Plugin = {
   },
 };
 
-/** Queries are declared where they are run; what they come to for SQLite is known when the bundle is made. */
+/** Queries are declared where they are run; their text for SQLite is known when the bundle is made. */
 const statements = statementModules(root);
 const knownQueries: Plugin = {
   name: 'known-queries',
@@ -49,7 +49,7 @@ const knownQueries: Plugin = {
   },
 };
 
-/** The parser that the library makes for whoever asks for none of their own; nothing would tell that it is not used. */
+/** The library makes a parser for programs without one of their own; no tool would notice that it is unused. */
 const ownParser: Plugin = {
   name: 'own-parser',
   transform: {
@@ -62,7 +62,7 @@ const ownParser: Plugin = {
   },
 };
 
-/** Of what npm is told about us a command says the version, and would make all the rest at every start. */
+/** Commands need only the version from package.json, and would build the whole object at every start. */
 const versionAlone: Plugin = {
   name: 'version-alone',
   transform: {
@@ -75,8 +75,8 @@ const versionAlone: Plugin = {
 };
 
 /**
- * A large object is read faster as JSON than as the JavaScript that a bundler makes of it, and each of its members when it is
- * asked for: a command wants one of a room.
+ * A large object is read faster as JSON than as the JavaScript that a bundler makes of it. Each member is parsed on access,
+ * because a command needs one of a room.
  */
 const jsonAsText: Plugin = {
   name: 'json-as-text',
@@ -93,8 +93,8 @@ const jsonAsText: Plugin = {
 };
 
 /**
- * jq with its WebAssembly inside: compressed, and without what debuggers read, two thirds of it. And as a module, since a
- * bundler makes an object with a broken `then` of exports that are a promise.
+ * Puts jq's WebAssembly into its code, compressed and without the sections for debuggers, which are two thirds of it. Makes it an
+ * ES module, because a bundler turns exports that are a promise into an object with a broken `then`.
  */
 const wholeJq: Plugin = {
   name: 'whole-jq',
@@ -113,7 +113,7 @@ const wholeJq: Plugin = {
   },
 };
 
-/** These files of ours, and folders, which end in a stroke. One that is not there would leave its group without a word. */
+/** Matches these files of ours, and folders, which end in a slash. A missing path would silently leave its group. */
 function ours(...paths: readonly string[]): RegExp {
   const patterns = paths.map((path) => {
     const isFolder = path.endsWith('/');
@@ -140,13 +140,13 @@ const bundle = await rolldown({
   platform: 'node',
   external: (id) => isBuiltin(id),
   plugins: [...chunkPlugins, plainFlags, ownParser, versionAlone, jsonAsText, knownQueries, wholeJq],
-  // A library that looks for its folder finds none: what it needs of it must be inside its code.
+  // A library that looks for its folder finds none: what it needs from there must be in its code.
   transform: { define: { __dirname: '""', __filename: '""' } },
   tsconfig: false,
-  // On a machine that is busy our plugins take long, which says nothing of the package.
+  // On a busy machine our plugins take long, which says nothing about the package.
   checks: { bundlerTimings: false },
-  // A warning here is a library left outside the bundle or a name that cannot be found: the package would be broken. But
-  // a room that is loaded late by the engine and at once by another room is as it should be.
+  // A warning here means a library outside the bundle or an unknown name: the package would be broken. The exception is a
+  // room that the engine loads late and another room at once, which is intended.
   onLog: (level, log) => {
     const isHarmless = log.code === 'INEFFECTIVE_DYNAMIC_IMPORT';
     if (level === 'warn' && !isHarmless) throw new Error(`bundling: ${log.message}`);
@@ -163,7 +163,7 @@ const { output } = await bundle.write({
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: {
     groups: [
-      // Before those that would have it in them: who hashes a text waits for it, and nobody else.
+      // Before groups that would include it: only whoever hashes a text should wait for it.
       { name: 'late-hash', test: /[\\/]@noble[\\/]hashes[\\/]/, priority: 7 },
       {
         name: 'base',
@@ -202,7 +202,7 @@ const { output } = await bundle.write({
         test: ours('cli/session/open-billing', 'cli/operator/journal'),
         priority: 4,
       },
-      // Without the connection of SQLite and what else every call needs, which would be loaded late with them.
+      // Without SQLite's connection and other files that every call needs, which would otherwise be loaded late with these.
       { name: 'late-calculation', test: either(ours('calculation/'), /[\\/]big\.js[\\/]/), priority: 4 },
       { name: 'late-queries', test: /[\\/]kysely[\\/]/, priority: 4 },
       { name: 'late-statements', test: ours('store/other-statements'), priority: 4 },
@@ -233,20 +233,20 @@ const { output } = await bundle.write({
         ),
         priority: 2,
       },
-      // What the ones above need of them is there already.
+      // Files that the groups above need are in those groups already.
       { name: 'late-records', test: ours('store/records/'), priority: 1 },
       { name: 'schemas', test: either(ours('operations/fields'), /[\\/]zod[\\/]/), priority: 2 },
       { name: 'shared', test: ours('engine/', 'calculation/', 'store/'), minShareCount: 6, priority: 1 },
     ],
   },
-  // Not minified: the stack of an unexpected failure stays readable, and with its bytecode kept it starts equally fast.
+  // Not minified: the stack of an unexpected failure stays readable, and with kept bytecode it starts equally fast.
   minify: false,
   comments: false,
   sourcemap: false,
 });
 await bundle.close();
 
-// The launcher begins with the file that has main, whose bytecode it keeps, instead of one that only names it.
+// The launcher begins with the file that holds main, whose bytecode it keeps, instead of one that only names that file.
 const first = output.find((file) => file.type === 'chunk' && file.exports.includes('main') && !file.isEntry);
 if (first === undefined) throw new Error('bundling: no file of the bundle begins it');
 rmSync(join(outputFolder, 'main.cjs'));
@@ -256,14 +256,14 @@ writeFileSync(join(outputFolder, 'pack.txt'), packOf(output.filter((file) => fil
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 writeFileSync(join(outputFolder, 'licenses.txt'), licensesOf(modules));
 
-// What the library says of itself stands in these four files alone: not in what it is made of, nor in any library's types.
+// These four files alone have the public types of the library; types of its parts and of other libraries are not needed.
 for (const name of ['library/library', 'library/operations', 'errors', 'exact-json']) {
   const path = join(outputFolder, 'types', `${name}.d.cts`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, declarationsOf(join(root, `src/${name}.ts`)));
 }
 
-/** A WebAssembly module with the sections that it runs: each is its kind, 0 for custom ones, its length in LEB128, its bytes. */
+/** A WebAssembly module without custom sections. A section is its kind (0 for custom), its length in LEB128, and its bytes. */
 function withoutCustomSections(module: Buffer): Buffer {
   const headBytes = 8;
   const kept = [module.subarray(0, headBytes)];
@@ -280,14 +280,14 @@ function withoutCustomSections(module: Buffer): Buffer {
   return Buffer.concat(kept);
 }
 
-/** The exported types of a file that writes them out; without what it adds to the types of the language. */
+/** The exported types of a file with explicit types, without its additions to the language's own types. */
 function declarationsOf(path: string): string {
   const { code, errors } = isolatedDeclarationSync(path, readFileSync(path, 'utf8'));
   if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join('; ')}`);
   return code.replace(/^declare global \{\n[\s\S]*?^\}\n/m, '').replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.cjs"');
 }
 
-/** The licence text of every package that a module belongs to, in the order of names. */
+/** The licence text of every package that a module belongs to, ordered by name. */
 function licensesOf(moduleIds: readonly string[]): string {
   const folders = new Set(moduleIds.map(packageFolder).filter((folder) => folder !== undefined));
   const sections = [...folders].map((folder) => {

@@ -1,11 +1,11 @@
-/** How a file of the bundle is written, so that a command loads little of it, and soon. */
+/** How the files of the bundle are written, so that a command loads little of them, and quickly. */
 
 import type { Plugin } from 'rolldown';
 
 /**
- * Loads Node's modules where they are first used, and so the files that are called `late-…`. Bundled together, each file would
- * load all that any of its parts needs: the command parser alone brings what starts programs, 2 ms of every command. They are
- * used as they are: a module for ECMAScript that a bundler makes of one is a copy, member by member.
+ * Loads Node's modules and the files called `late-…` on first use. Otherwise each file would load everything that any of its
+ * parts needs: the command parser alone loads what starts programs, 2 ms of every command. The modules are used directly: a
+ * bundler's ECMAScript version of a module is a copy, member by member.
  */
 const lateModules: Plugin = {
   name: 'late-modules',
@@ -15,7 +15,7 @@ const lateModules: Plugin = {
 const lateRequire =
   /^(?:let|const) ([\w$]+) = require\("(node:[\w/]+|\.\/late-[^"]+)"\);\n(?:\1 = [\w.$]+\.__toESM\(\1, 1\);\n)?/gm;
 
-/** What the bundler makes modules with that were written for its likes: few files have one, and all name it. */
+/** The bundler's runtime, which makes its kind of modules: few files use it, and all name it. */
 const lateRuntime: Plugin = {
   name: 'late-runtime',
   renderChunk: (code) => loadedLate(code, /^const (require_rolldown_runtime) = require\("(\.\/[^"]+)"\);\n/gm),
@@ -24,7 +24,7 @@ const lateRuntime: Plugin = {
 function loadedLate(code: string, requires: RegExp): string {
   let late = code;
   for (const [declaration, name = '', id] of code.matchAll(requires)) {
-    // Not a member of something of this name; three points are no access to a member.
+    // Skips members of the same name; three dots are a spread, not a member access.
     const uses = new RegExp(
       String.raw`(?<![\w$]|(?<!\.\.)\.)${RegExp.escape(name)}(?![\w$])(?:\.default(?![\w$]))?`,
       'g',
@@ -41,7 +41,7 @@ function loadedLate(code: string, requires: RegExp): string {
   return late;
 }
 
-/** Modules that are loaded late as objects of the language, so that what the bundler makes them with is not loaded for it. */
+/** Turns modules that are loaded late into plain objects, so that the bundler's runtime is not loaded for them. */
 const plainNamespaces: Plugin = {
   name: 'plain-namespaces',
   renderChunk: (code) =>
@@ -54,7 +54,7 @@ const plainNamespaces: Plugin = {
 const namespaceOfBundler = /\/\* @__PURE__ \*\/ require_rolldown_runtime\.__exportAll\(\{([^{}]*)\}\)/g;
 const memberOfBundler = /([\w$]+): \(\) => ([\w$.]+)/g;
 
-/** Exports as it is what never changes: the function that a bundler reads each through takes longer to make than most are used. */
+/** Exports constants directly: the getter that a bundler makes for each takes longer to create than most are used. */
 const plainExports: Plugin = {
   name: 'plain-exports',
   renderChunk: (code) =>
@@ -64,9 +64,9 @@ const plainExports: Plugin = {
     }),
 };
 /**
- * All exports of a file as one object: added to it one by one they are moved from one place to the next again and again. Programs that
- * import what they require look for the names of an entry as they were. Those of the command line's own file have no shape, whose
- * making takes five times as long; the engine's have one, by which what runs often finds them faster.
+ * Writes all exports of a file as one object: an object that grows export by export is moved again and again. Entries are left
+ * alone, because programs that import CommonJS look for the names of an entry in the old form. The exports of the command line's
+ * own file have no shape, because making one takes five times as long; the engine's have one, which speeds up frequent access.
  */
 const exportsAtOnce: Plugin = {
   name: 'exports-at-once',
@@ -83,8 +83,8 @@ const exportOfBundler =
   /^Object\.defineProperty\(exports, "([\w$]+)", \{\s+enumerable: true,\s+get: function \(\) \{\s+return ([\w$]+);\s+\}\s+\}\);/gm;
 
 /**
- * Writes what is not ASCII as escapes, where that means the same. V8 keeps a text with one such character in twice the memory,
- * and what a command loads is copied until it runs.
+ * Writes other characters than ASCII as escapes, where that means the same. V8 keeps a text with one such character in twice
+ * the memory, and what a command loads is copied until it runs.
  */
 const asciiAlone: Plugin = {
   name: 'ascii-alone',
@@ -94,7 +94,7 @@ const asciiAlone: Plugin = {
   },
 };
 
-/** Each takes what the one before it has left. */
+/** Each works on the output of the one before. */
 export const chunkPlugins: readonly Plugin[] = [
   plainNamespaces,
   lateModules,

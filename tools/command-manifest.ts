@@ -1,4 +1,4 @@
-/** From declarations to the manifest: the one place where a schema becomes flags. */
+/** Turns declarations into the manifest: the one place where a schema becomes flags. */
 
 import * as z from 'zod';
 
@@ -11,7 +11,7 @@ import type { GlobalFlag } from '../src/cli/command-line/global-flags.ts';
 import { localFlags } from '../src/cli/command-line/local-flags.ts';
 import type { CommandSpec, ExampleLine, FlagSpec, Manifest, Shape } from '../src/cli/command-line/manifest.ts';
 
-/** JSON schema as zod writes it, as far as we read it. */
+/** The parts of zod's JSON schema that are read here. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -25,13 +25,13 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
   readonly anyOf?: readonly Schema[];
   readonly default?: unknown;
-  /** Name of the flag where it is not the name of the field. */
+  /** Name of the flag, if it is not the name of the field. */
   readonly flag?: string;
   readonly 'x-members'?: true;
   readonly reference?: ReferenceKind;
 }
 
-/** The commands of the given operations, grouped and ordered as in help. Throws where two flags would have one name. */
+/** The commands of the given operations, grouped and ordered as in help. Throws if two flags would have one name. */
 export function commandManifest(operations: readonly Operation[]): Manifest {
   return { groups: commandGroups, commands: operations.map(commandSpec) };
 }
@@ -82,11 +82,11 @@ function commandSpec(operation: Operation): CommandSpec {
   const examples = operation.examples.map(({ about, input }) => ({ about, line: exampleLine(spec, input) }));
   const isAlone = examples.length + (local?.examples.length ?? 0) === 1;
   const variants = isAlone ? examples.map((each) => variant(spec, each)) : [];
-  // Whoever looks does so before; afterwards it would be refused, since all is done.
+  // A dry run comes before a write; afterwards it would be refused, because the work is done.
   return { ...spec, examples: spec.isWrite ? [...variants, ...examples] : [...examples, ...variants] };
 }
 
-/** The same call in another way that is worth knowing, for a command that has a single example. */
+/** Another way to make the same call that is worth knowing, for a command with a single example. */
 function variant(spec: Omit<CommandSpec, 'examples'>, { line }: ExampleLine): ExampleLine {
   if (spec.isWrite) return { about: 'Look first: check it, and print the request', line: `${line} --dry-run` };
   if (spec.isPaged) return { about: 'All of them, for a spreadsheet', line: `${line} --all -o csv` };
@@ -105,7 +105,7 @@ function flagsOf(object: Schema, place: 'query' | 'body'): FlagSpec[] {
     const flag = schema.flag ?? inner(schema).flag ?? own;
     return {
       flag,
-      // What is said of every command stays what it is.
+      // A flag that every command has keeps its meaning.
       ...(flag === own || globalFlags.some(({ name }) => name === own) ? {} : { alias: own }),
       in: place,
       name,
@@ -122,7 +122,7 @@ function withAlias(spec: FlagSpec, alias: string | undefined): FlagSpec {
   return alias === undefined ? spec : { ...spec, alias, description: `${spec.description} Also --${alias}.` };
 }
 
-/** The schema without the choice of null. */
+/** The schema without the option of null. */
 function inner(schema: Schema): Schema {
   if (Array.isArray(schema.type)) {
     const [type, ...others] = schema.type.filter((each) => each !== 'null') as string[];
@@ -137,7 +137,7 @@ function inner(schema: Schema): Schema {
   return {};
 }
 
-/** An object that may take several forms: whatever one of them has, required only where all require it. */
+/** An object that may take several forms: it has the members of all forms, and requires those that all of them require. */
 function mergedObject(forms: readonly Schema[]): Schema {
   return {
     type: 'object',
@@ -223,7 +223,7 @@ function checkNames(operation: string, flags: readonly FlagSpec[], local: readon
   }
 }
 
-/** `externalCustomerId` as `external-customer-id`. */
+/** `externalCustomerId` becomes `external-customer-id`. */
 function kebabCase(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }

@@ -1,6 +1,6 @@
-// Prints the outcome of a vitest run as one line, `N passed, N failed`, and ends as the run did. No test at all, a
-// missing report, or a failure outside of any test (a file that cannot be loaded or set up) is a failure too.
-// Plain JavaScript: the machine's own Node runs it, which may be an old one.
+// Prints the outcome of a vitest run as one line, `N passed, N failed`, and ends as the run did. A run without tests, a
+// missing report, or a failure outside of any test (a file that cannot be loaded or set up) is a failure, too.
+// Plain JavaScript, because the machine's own Node runs it, which may be old.
 import { readFileSync } from 'node:fs';
 
 const [reportPath, status] = process.argv.slice(2);

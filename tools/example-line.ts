@@ -1,4 +1,4 @@
-/** A call written as the command line that makes it. What it writes, flags.ts reads back to the same call. */
+/** Writes a call as the command line that makes it; flags.ts reads that line back to the same call. */
 
 import { isExactNumber, textOfNumber } from '../src/exact-json.ts';
 import type { CallInput } from '../src/operations/operation.ts';
@@ -41,7 +41,7 @@ function memberWords(flag: string, members: Record<string, unknown>, element: Sh
   return Object.entries(members).flatMap(([name, value]) => [flag, `${name}=${scalarText(value, element)}`]);
 }
 
-/** `name=Ada,roles=primary+csm` where that says all, else JSON. */
+/** `name=Ada,roles=primary+csm` if that is unambiguous, otherwise JSON. */
 function objectText(value: unknown, fields: Readonly<Record<string, Shape>>): string {
   const parts = Object.entries(value as Record<string, unknown>).map(([name, each]) => {
     const shape = fields[name];

@@ -1,4 +1,4 @@
-/** Writes the generated files; with `--check` only says which ones are stale, and fails when there are any. */
+/** Writes the generated files. With `--check` only names the stale ones, and fails if there are any. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What is generated from the declarations, and how it should read now: reference, command manifest, completions. */
+/** What is generated from the declarations, and its current text: reference, command manifest, completions. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 interface GeneratedFile {
   /** Path from the root. */
   readonly path: string;
-  /** The whole text as it should be; given the text as it is, empty for a file that does not exist. */
+  /** Gives the whole text as it should be, from the current text, which is empty if the file does not exist. */
   readonly write: (current: string) => string | Promise<string>;
 }
 
@@ -71,7 +71,7 @@ function byName<Name extends string, Each extends Readonly<Record<Name, string>>
   return Object.fromEntries(all.map((each) => [each[name], each]));
 }
 
-/** The text of each file in `examples/`, by its name. */
+/** The text of each file in `examples/`, by name. */
 function examples(): Readonly<Record<string, string>> {
   const names = readdirSync(join(root, 'examples')).toSorted();
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(root, 'examples', name), 'utf8')]));
@@ -90,7 +90,7 @@ export interface StaleFile {
   readonly content: string;
 }
 
-/** The generated files whose text differs from what the declarations say, with the text that they should have. */
+/** The generated files whose text is not what the declarations give, with the text that they should have. */
 export async function* staleFiles(): AsyncGenerator<StaleFile> {
   for (const { path, write } of generatedFiles) {
     const current = read(join(root, path));

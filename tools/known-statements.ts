@@ -1,4 +1,4 @@
-/** The texts of the queries that short commands run, for the bundle, so that these load no query builder. */
+/** The texts of the queries that short commands run, for the bundle, so that those commands load no query builder. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import type { Statement } from '../src/store/known-statements.ts';
 import { knownTexts } from '../src/store/prepared.ts';
 
 /**
- * What `src/store/known-statements.ts` and `other-statements.ts` are in the bundle, by the names that they export: the same
- * queries as they are declared, compiled for SQLite.
+ * The bundle's versions of `src/store/known-statements.ts` and `other-statements.ts`, by the names that they export: the declared
+ * queries, compiled for SQLite.
  */
 export async function statementModules(root: string): Promise<Record<'knownStatements' | 'otherStatements', string>> {
   const records = join(root, 'src/store/records');
@@ -31,7 +31,7 @@ export async function statementModules(root: string): Promise<Record<'knownState
 }
 
 function moduleOf(name: string, texts: ReturnType<typeof knownTexts>): string {
-  // Each is made when it is asked for: a command runs few of them.
+  // Getters, because a command runs few of the queries.
   const members = Object.entries(texts).map(
     ([query, forms]) =>
       `get ${JSON.stringify(query)}() { return {${Object.entries(forms)

@@ -1,6 +1,6 @@
 /**
  * The input and the answer of every operation as plain TypeScript, for programs that use this one as a library: they have
- * neither our declarations nor the library of schemas. Read from the same JSON Schema that the OpenAPI document shows.
+ * neither our declarations nor the schema library. Derived from the same JSON Schema that the OpenAPI document shows.
  */
 
 import * as z from 'zod';
@@ -21,11 +21,11 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
-  /** A text that may list several of the names, between commas. */
+  /** A text that may list several of the names, separated by commas. */
   readonly 'x-list'?: true;
   readonly const?: unknown;
   readonly $ref?: string;
-  /** A number that may have come with digits that a plain one would lose. */
+  /** A number that may have digits that a plain number would lose. */
   readonly isExact?: true;
 }
 
@@ -97,7 +97,7 @@ function typeOf(schema: Schema, io: Direction): string {
   return [...new Set(types.map((type) => typeNamed(type, schema, io)))].join(' | ');
 }
 
-/** A text that is named stands for itself only where no text will do. */
+/** Named texts are listed only if not every text is allowed. */
 function union(types: readonly string[]): string {
   const kept = types.includes('string') ? types.filter((type) => !type.startsWith('"')) : types;
   return [...new Set(kept)].join(' | ');

@@ -1,4 +1,4 @@
-/** The manual page, made of the same declarations as the help; written by `npm run generate`. */
+/** The manual page, derived from the same declarations as the help; written by `npm run generate`. */
 
 import { globalFlags, flagForm } from '../src/cli/command-line/global-flags.ts';
 import type { HelpFlag, HelpPage } from '../src/cli/help/page.ts';
@@ -69,7 +69,7 @@ function topicLines(topic: string): string[] {
   return [`.SH ${text(title.replace(/:$/, '').toUpperCase())}`, '.EX', ...lines.map(text), '.EE'];
 }
 
-/** Text as itself: no backslash, hyphen, quote or leading point has a meaning. */
+/** Escapes plain text, so that no backslash, hyphen, quote or leading dot has a special meaning. */
 function text(plain: string): string {
   const escaped = plain
     .replaceAll('\\', '\\e')

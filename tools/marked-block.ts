@@ -1,6 +1,6 @@
 /**
- * Replaces what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; the markers stay. Throws when the text has
- * no such pair, because then the block would silently never be written.
+ * Replaces the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; the markers stay. Throws if the text has no such
+ * pair, because the block would silently never be written.
  */
 export function replaceBlock(text: string, name: string, content: string): string {
   const begin = `<!-- ${name}: begin -->`;

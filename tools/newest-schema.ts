@@ -1,10 +1,10 @@
-/** The schema that the steps of `src/store/backends/sqlite/migrations` lead to, as statements that make it at once. */
+/** The result of the steps in `src/store/backends/sqlite/migrations`, as statements that make it at once. */
 
 import { DatabaseSync } from 'node:sqlite';
 
 import { migrations } from '../src/store/backends/sqlite/migrations/index.ts';
 
-/** What makes of an empty database what all the steps make of it: their tables, indexes and triggers in order, and their rows. */
+/** Statements that make of an empty database what all steps make of it: tables, indexes and triggers in order, and rows. */
 export function newestSchema(): readonly string[] {
   const database = new DatabaseSync(':memory:');
   const steps = { prepare: (sql: string) => database.prepare(sql), execute: (sql: string) => database.exec(sql) };

@@ -1,4 +1,4 @@
-/** The outlines of operations: what is known of them as data, their schemas as forms (src/operations/plain.ts). */
+/** The outlines of operations: their facts as data, their schemas as forms (src/operations/plain.ts). */
 
 import type * as z from 'zod';
 
@@ -21,7 +21,7 @@ export function outlineOf(operation: Operation): Outline {
 
 const forPeople: ReadonlySet<string> = new Set(['summary', 'description', 'errors', 'view', 'examples', 'body']);
 
-/** The form that reads as the schema does; `schema` for one, or a part of one, that no form is sure about. */
+/** The form that reads as the schema does; `schema` for a schema, or a part of one, that no form can express with certainty. */
 export function formOf(schema: z.core.$ZodType): Form {
   const found = recognizedForm(schema as z.ZodType);
   if (found === undefined) return derivedForm(schema);
@@ -55,7 +55,7 @@ function derivedForm(schema: z.core.$ZodType): Form {
   return def.type === 'unknown' ? 'any' : 'schema';
 }
 
-/** An alternative that only the schema can judge might be the one that is meant. */
+/** An alternative that only the schema can judge might be the intended one. */
 function oneOf(forms: readonly Form[]): Form {
   return forms.some((form) => JSON.stringify(form).includes('"schema"')) ? 'schema' : { oneOf: forms };
 }
@@ -64,7 +64,7 @@ function membersOf(shape: Readonly<Record<string, z.core.$ZodType>>): Form {
   return { members: Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, formOf(schema)])) };
 }
 
-/** Bounds of a length; undefined where something else is checked too. */
+/** The bounds of a length; undefined if anything else is checked, too. */
 function boundsOf(checks: readonly z.core.$ZodCheck[]): { least?: number; most?: number } | undefined {
   const bounds: { least?: number; most?: number } = {};
   for (const { _zod } of checks as readonly z.core.$ZodChecks[]) {

@@ -1,6 +1,7 @@
 /**
- * The texts of what short commands run, as one. Node keeps a text of that length outside of V8's heap, where the parts of it
- * that a command loads would be a third of what is young: V8 then cleans up earlier, and more often, than most commands take.
+ * The texts of what short commands run, as one text. Node keeps a text of that length outside of V8's heap. Inside it, the parts
+ * that a command loads would be a third of the young generation: V8 would collect earlier, and more often, than most commands
+ * take.
  */
 
 import type { OutputChunk } from 'rolldown';
@@ -8,18 +9,18 @@ import type { OutputChunk } from 'rolldown';
 /** `EXTERN_APEX` of Node's src/string_bytes.cc: longer texts are kept outside. */
 const leastCharacters = 0xfbee9 + 1;
 
-/** What every short command runs, by the names of groups in `build.ts`; then what each room has of the command line. */
+/** What every short command runs, by the names of groups in `build.ts`; followed by each room's part of the command line. */
 const first = ['start', 'service', 'base', 'writing', 'client', 'late-records', 'late-statements', 'late-hash'];
 const ofCommands = /[\\/](?:manifest|outlines)[\\/]/;
 
-/** The text of a file as bin/tally.js gives it to V8: a function, so that bytecode of the one is bytecode of the other. */
+/** The text of a file as bin/tally.js gives it to V8: a function, so that the bytecode of one fits the other. */
 export function asFunction(code: string): string {
   return `(function (exports, require, module) {${code}\n})`;
 }
 
 /**
- * A table of lines `name begin end`, each behind a line feed, an empty line, and the texts, to which the places refer. Only ASCII, so
- * that characters are bytes.
+ * A table of lines `name begin end`, each after a line feed, then an empty line, and the texts, which the offsets refer to. Only
+ * ASCII, so that characters are bytes.
  */
 export function packOf(chunks: readonly OutputChunk[]): string {
   const places: string[] = [];
@@ -34,7 +35,7 @@ export function packOf(chunks: readonly OutputChunk[]): string {
   return `${places.join('')}\n\n${texts}`;
 }
 
-/** An entry is loaded by others, by its path. */
+/** Entries are left out: other programs load them by path. */
 function isPacked({ isEntry, code }: OutputChunk): boolean {
   return !isEntry && !/[^\0-\x7f]/.test(code);
 }

@@ -1,4 +1,4 @@
-/** The reference in README: every operation with its command, its request and its scope, then every other command. */
+/** The reference in README: every operation with its command, request and scope, then every other command. */
 
 import { commandLineOf, isGroupPage } from '../src/cli/help/page.ts';
 import type { HelpPage } from '../src/cli/help/page.ts';
@@ -6,7 +6,7 @@ import { allOperations } from '../src/operations/all.ts';
 import { commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 
-/** One section for each group of commands, in the order of help, and one for what is no operation. */
+/** One section for each group of commands, in the order of help, and one for commands that are not operations. */
 export function referenceMarkdown(local: readonly HelpPage[]): string {
   const sections = Object.entries(commandGroups).map(([group, about]) => section(group, about));
   return ['Requests marked with * are additions to the interface document.', ...sections, others(local)].join('\n\n');

@@ -1,5 +1,5 @@
-// The long tier of the tests: the same files with many more seeds, injuries and processes. Takes vitest's own arguments.
-// Plain JavaScript, and no shell, so that it runs alike on every system.
+// The long tier of the tests: the same files with many more seeds, injected faults and processes. Takes vitest's arguments.
+// Plain JavaScript without a shell, so that it runs alike on every system.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
