@@ -8,7 +8,7 @@ import { removeDatabase } from './event-limits.ts';
 
 const wallets = 1_000;
 
-/** Deductions a second: an entry is written and the balance of its wallet lowered, `batch` of them in a commit. */
+/** Deductions per second: writes an entry and lowers the balance of its wallet, `batch` of them per commit. */
 export function bareDeductionsPerSecond(folder: string, { count, batch }: { count: number; batch: number }): number {
   const file = join(folder, 'bare.db');
   removeDatabase(file);

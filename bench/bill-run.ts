@@ -1,4 +1,4 @@
-/** A bill run over a large book, and the memory that it takes. */
+/** A bill run over a large book, and its memory. */
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const contracts = 10_000;
 const events = 1_000_000;
 const longestSeconds = 60;
 const mostMebibytes = 1024;
-/** One takes half a minute and more, so a few say enough. */
+/** A run takes half a minute and more, so a few are enough. */
 const mostRounds = 3;
 const copyName = 'billed.db';
 
@@ -42,7 +42,7 @@ export async function measureLargeBillRun(installed: InstalledPackage, rounds: n
   ];
 }
 
-/** Seconds that the checks of the book take that was billed last. */
+/** Seconds that the checks take on the book that was billed last. */
 function examined(installed: InstalledPackage, folder: string): number {
   return installed.run('--database', join(folder, copyName), 'doctor', '--full').milliseconds / 1000;
 }
@@ -65,7 +65,7 @@ function billOnce(
   return { seconds: milliseconds / 1000, mebibytes: Number(readFileSync(memory, 'utf8')) / 1024 };
 }
 
-/** A module that writes the highest resident size of its process, in KiB, when it ends. */
+/** A module that writes the peak resident size of its process, in KiB, when the process ends. */
 function noteMemory(file: string): string {
   const source = `import { writeFileSync } from 'node:fs';
     process.on('exit', () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;

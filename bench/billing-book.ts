@@ -1,4 +1,4 @@
-/** A book whose bill run is due: contracts by usage of the same month, each with a grant, and events of all of them. */
+/** A book with a due bill run: contracts with usage of the same month, each with a grant, and events for all of them. */
 
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 

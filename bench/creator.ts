@@ -1,9 +1,9 @@
-/** What books for measuring are made with. */
+/** Makes the content of books for measuring. */
 
 import type { Billing, OperationName } from '../src/operations/index.ts';
 import type { CallInput } from '../src/operations/operation.ts';
 
-/** Makes something, and gives its id. */
+/** Creates something and gives its id. */
 export type Create = (name: OperationName, input: CallInput) => Promise<string>;
 
 export function creator(billing: Billing): Create {

@@ -1,4 +1,4 @@
-/** Goal 5: a month of the events, billed: a thousand customers of five meters, beside a loop that only reads as many daily sums. */
+/** Goal 5: billing a month of events for a thousand customers with five meters, beside a loop that reads as many daily sums. */
 
 import { closeSync, copyFileSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export async function measureBillingOfEvents(
   ];
 }
 
-/** A meter with a price for each name of event, and a contract of all of them for each customer. */
+/** A meter with a price for each event name, and for each customer a contract with all of them. */
 async function subscribeAll({ billing }: EventService): Promise<void> {
   const create = creator(billing);
   const items: { pricingId: string }[] = [];
@@ -83,7 +83,7 @@ function billOnce(run: InstalledPackage['run'], file: string, copy: string): num
   return milliseconds;
 }
 
-/** So that the command does not wait for what the copy left to write. */
+/** So that the command does not wait for pending writes of the copy. */
 function makeDurable(file: string): void {
   const handle = openSync(file, 'r+');
   fsyncSync(handle);

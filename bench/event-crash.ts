@@ -1,4 +1,4 @@
-/** What `kill -9` does to a store that takes events in: how long it takes to open again, and whether anything is lost. */
+/** What `kill -9` does to a store that is ingesting events: how long it takes to open again, and whether anything is lost. */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { openService } from './event-service.ts';
 import { median } from './measure.ts';
 import type { Result } from './report.ts';
 
-/** Killed when so many thousands are acknowledged: the log is long then, and about to be folded back in one of them. */
+/** Killed after this many thousand acknowledged events: the log is long by then, and in one case about to be checkpointed. */
 const killedAfter = [25, 32, 39] as const;
 
 export async function measureCrash({ folder, count }: { readonly folder: string; readonly count: number }) {
@@ -49,7 +49,7 @@ export async function measureCrash({ folder, count }: { readonly folder: string;
   return results;
 }
 
-/** How many events the process had word of when it was gone. */
+/** How many events were acknowledged when the process was gone. */
 async function killAfter(events: number, { file, count }: { readonly file: string; readonly count: number }) {
   const child = fork(join(import.meta.dirname, 'ingesting-process.ts'), [file, String(count)]);
   let acknowledged = 0;
@@ -62,7 +62,7 @@ async function killAfter(events: number, { file, count }: { readonly file: strin
   return acknowledged;
 }
 
-/** Opened, and its first read answered. */
+/** Opens the store and waits for the first read. */
 async function openMilliseconds(file: string): Promise<number> {
   const begin = performance.now();
   const service = await openService(file);

@@ -1,7 +1,7 @@
 /**
- * The events that everything is measured on: a pure function of (i, count), the same in every run and on every machine.
- * One organization, 1,000 customers of which the k-th has a share of 1/k (the first some 13 %), five event names, 90 days in
- * order of time, eight models and six regions, whole tokens and seconds of three places, and keys that are random.
+ * The events that everything is measured with: a pure function of (i, count), the same in every run and on every machine.
+ * One organization; 1,000 customers, of which the k-th has a share proportional to 1/k (the first some 13 %); five event names;
+ * 90 days in order of time; eight models and six regions; whole tokens, and seconds with three decimals; random keys.
  */
 
 export const customerCount = 1_000;
@@ -12,7 +12,7 @@ export const millisecondsPerDay = 86_400_000;
 
 export interface EventData {
   readonly key: string;
-  /** From 0, the largest. */
+  /** From 0, the largest customer. */
   readonly customer: number;
   readonly eventName: (typeof eventNames)[number];
   readonly timestampEpochMs: number;
@@ -58,7 +58,7 @@ export function lineAt(i: number, count: number): string {
   });
 }
 
-/** An integer of 32 bits that nobody can tell from a random one, by a mix with full avalanche. */
+/** A 32-bit integer that nobody can tell from a random one, by a mix with full avalanche. */
 function mixed(i: number, salt: number): number {
   let mix = Math.imul(i + 1, 0x9e3779b1) ^ Math.imul(salt, 0x85ebca6b);
   mix = Math.imul(mix ^ (mix >>> 16), 0x21f0aaad);

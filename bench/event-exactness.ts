@@ -1,4 +1,4 @@
-/** What exactness comes to and what it costs: a recount in whole numbers, and the same fold in floating point. */
+/** What exactness gives and what it costs: a recount in integers, and the same fold in floating point. */
 
 import { DatabaseSync } from 'node:sqlite';
 
@@ -14,7 +14,7 @@ import { costOf, type EventService } from './event-service.ts';
 import { interleaved } from './measure.ts';
 import type { Result } from './report.ts';
 
-/** The cost beside a recount in integers of a ten-millionth of a dollar: thousandths of a second at 0.0001 each second. */
+/** Compares a cost with a recount in ten-millionths of a dollar: thousandths of a second at 0.0001 per second. */
 export async function measureRecount(service: EventService, count: number): Promise<Result[]> {
   const range = raggedRange(3);
   let expected = 0n;
@@ -30,7 +30,7 @@ export async function measureRecount(service: EventService, count: number): Prom
   return [{ name, measured: Number(difference < 0n ? -difference : difference), unit: 'units', highest: 0 }];
 }
 
-/** Decimals of the largest customer summed by two group keys, from the bytes of its days: exactly, and in floating point. */
+/** Sums decimals of the largest customer by two group keys, from the bytes of its days: exactly, and in floating point. */
 export function measureExactFold(file: string): Result[] {
   const database = new DatabaseSync(file, { readOnly: true });
   const days = database
@@ -86,7 +86,7 @@ function foldExactly(days: readonly Uint8Array[]): readonly UsageReading[] {
   return readingsOfCells(cells, rules, dimensions);
 }
 
-/** The same but for its numbers, which it takes as they are. */
+/** The same fold, with numbers in floating point. */
 function foldInFloatingPoint(days: readonly Uint8Array[]): readonly unknown[] {
   const cells = new Map<string, { readonly quantity: number; readonly count: number }>();
   for (const day of days) {

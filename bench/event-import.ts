@@ -1,4 +1,4 @@
-/** Rows a second that `tally import events` stores durably, beside bare inserts of the same rows with the same durability. */
+/** Rows per second that `tally import events` stores durably, beside bare inserts of the same rows with the same durability. */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ function importedRowsPerSecond(installed: InstalledPackage, file: string): numbe
   return (eventCount / milliseconds) * 1000;
 }
 
-/** The least that any import must do: split the lines, check a unique key, commit each batch to the disk. */
+/** The least that any import must do: split the lines, check a unique key, commit each batch to disk. */
 function bareRowsPerSecond(installed: InstalledPackage, file: string): number {
   const database = new DatabaseSync(freshFile(installed));
   database.exec(`

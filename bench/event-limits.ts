@@ -11,7 +11,7 @@ const schema = `CREATE TABLE events (org TEXT, id TEXT, customer TEXT, name TEXT
 export interface Range {
   readonly first: number;
   readonly last: number;
-  /** Of all events, which decides when the events of the range were. */
+  /** The number of all events, which decides when the events of the range happened. */
   readonly count: number;
   readonly batch: number;
 }
@@ -25,12 +25,12 @@ export function openBare(file: string): DatabaseSync {
   return database;
 }
 
-/** With what stands beside it, the note of its newest write too: what is copied to its place is an older one. */
+/** Removes the files beside it as well, including the note of its newest write: a file copied to its place is older. */
 export function removeDatabase(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-newest']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** L1: events a second into that table, in transactions of `batch`. */
+/** L1: events per second into that table, in transactions of `batch`. */
 export function bareIngestRate(database: DatabaseSync, { first, last, count, batch }: Range): number {
   const insert = prepareInsert(database);
   let spent = 0;
@@ -52,7 +52,7 @@ function prepareInsert(database: DatabaseSync): StatementSync {
   return database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING');
 }
 
-/** L1n: lines of a file into that table, parsed and looked at, in transactions of 10,000. */
+/** L1n: lines of a file into that table, parsed and checked, in transactions of 10,000. */
 export function bareImportRate(file: string, target: string): number {
   const database = openBare(target);
   const insert = prepareInsert(database);
@@ -80,7 +80,7 @@ export function bareImportRate(file: string, target: string): number {
   return rate;
 }
 
-/** L2: writes of 4 KiB made durable, a second. */
+/** L2: durable writes of 4 KiB, per second. */
 export function syncRate(file: string): number {
   const handle = openSync(file, 'w');
   const page = new Uint8Array(4096);
@@ -126,7 +126,7 @@ export function rollUpMilliseconds(file: string, clock = (): number => performan
   return milliseconds;
 }
 
-/** The raw scan: milliseconds to read a range of the largest customer from its rows of JSON, summed by groups. */
+/** The raw scan: milliseconds to read a range of the largest customer from its JSON rows and sum it by group. */
 export function rawScanMilliseconds(
   database: DatabaseSync,
   { from, to }: { readonly from: number; readonly to: number },
@@ -143,7 +143,7 @@ export function rawScanMilliseconds(
   return performance.now() - begin;
 }
 
-/** Every event into the bare table as fast as can be, its indexes made last; for measuring what comes after. */
+/** Writes all events to the bare table as fast as possible, with its indexes made last; for measuring what follows. */
 export function fillBare(file: string, count: number): DatabaseSync {
   removeDatabase(file);
   const database = new DatabaseSync(file);
@@ -160,7 +160,7 @@ export function fillBare(file: string, count: number): DatabaseSync {
   return database;
 }
 
-/** L5: rows a second of a sum by group over arrays, and texts of JSON parsed a second. */
+/** L5: rows per second of a sum by group over arrays, and JSON texts parsed per second. */
 export function arrayRates(): { readonly grouped: number; readonly parsed: number } {
   const rows = 5_000_000;
   const groups = Uint8Array.from({ length: rows }, (_, row) => row % 48);
@@ -186,7 +186,7 @@ export function keyReadMicroseconds(database: DatabaseSync, count: number): numb
   return ((performance.now() - begin) / rounds) * 1000;
 }
 
-/** The range that costs are read for: 30 days of the 90, ragged at both ends. */
+/** The range for which costs are read: 30 days of the 90, ragged at both ends. */
 export const raggedRange = (shift = 0): { readonly from: number; readonly to: number } => {
   const from = firstDay + 20 * millisecondsPerDay + 5 * 3_600_000 + 1_234_567 + shift * 977_777;
   return { from, to: from + 30 * millisecondsPerDay - 3 * 3_600_000 };

@@ -16,7 +16,7 @@ export interface EventService {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a file, and makes in a new one the customers and the priced meters. */
+/** Opens a file; if `meters` is given, makes a new one with the customers and that many priced meters. */
 export async function openService(file: string, options: { readonly meters?: number } = {}): Promise<EventService> {
   if (options.meters !== undefined) removeDatabase(file);
   const store = await openStore(file);
@@ -63,7 +63,7 @@ async function makeCatalog(billing: Billing, meters: number): Promise<void> {
   }
 }
 
-/** Events a second that the service makes durable, in requests of `batch`. */
+/** Events per second that the service makes durable, in requests of `batch`. */
 export async function ingestRate({ billing }: EventService, { first, last, count, batch }: Range): Promise<number> {
   let spent = 0;
   for (let start = first; start < last; start += batch) {
@@ -79,7 +79,7 @@ export async function ingestRate({ billing }: EventService, { first, last, count
   return ((last - first) / spent) * 1000;
 }
 
-/** Milliseconds that the cost of a customer's usage takes, and what it is. */
+/** Milliseconds that a customer's usage cost takes, and the cost. */
 export async function costOf(
   { billing }: EventService,
   range: { readonly from: number; readonly to: number },

@@ -1,4 +1,4 @@
-/** Events at 1 or 10 million: how fast they come in and are read, exactness and size, beside bare SQLite in the same run. */
+/** Events at 1 or 10 million: rates of ingestion and reading, exactness and size, beside bare SQLite in the same run. */
 
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ import type { Result } from './report.ts';
 const slice = 20_000;
 const slices = 6;
 
-/** Bytes of disk that the largest files of a run come to. */
+/** Bytes of disk that the largest files of a run take. */
 export const eventDiskBytes = (count: number): number => count * 1_000;
 
 export async function measureEvents(installed: InstalledPackage, count: number): Promise<Result[]> {
@@ -80,7 +80,7 @@ function sliceOf({ first, count }: Slices, turn: number): Range {
   return { first: first + turn * slice, last: first + (turn + 1) * slice, count, batch: 1_000 };
 }
 
-/** Of each the median of what it gives, turn about, so that what else the machine does falls on all; the first turns only warm the code. */
+/** The median of each measure. They take turns, so that other load on the machine affects all; the first turns only warm up. */
 async function inTurns<Name extends string>(
   measures: Readonly<Record<Name, (turn: number) => number | Promise<number>>>,
   { turns = slices, warming = 0 }: { readonly turns?: number; readonly warming?: number } = {},
@@ -153,7 +153,7 @@ interface Full extends Place {
   readonly bare: DatabaseSync;
 }
 
-/** The last events into the full store and into a full bare one, and as many into an empty store, turn about. */
+/** Ingests the last events into the full store and a full bare one, and as many into an empty store, in turns. */
 async function measureFull({ service, bare, folder, count }: Full): Promise<Result[]> {
   const file = join(folder, 'empty.db');
   const empty = await openService(file, { meters: 1 });
@@ -184,7 +184,7 @@ function fullResults(
 
 const importedLines = 200_000;
 
-/** The command reads the file, against a loop that parses and inserts: the best of two rounds each. */
+/** The command reads the file, beside a loop that parses and inserts: the best of two rounds each. */
 async function measureImportOfLines({ folder, count }: Place, run: InstalledPackage['run']): Promise<Result[]> {
   const [file, database, bare] = ['lines.ndjson', 'imported.db', 'lines.db'].map((name) => join(folder, name)) as [
     string,
@@ -215,7 +215,7 @@ async function measureImportOfLines({ folder, count }: Place, run: InstalledPack
   ];
 }
 
-/** A store of a tenth of the events. */
+/** A store with a tenth of the events. */
 async function openTenth({ folder, count }: Place): Promise<EventService> {
   const service = await openService(join(folder, 'tenth.db'), { meters: 1 });
   await ingestRate(service, { first: 0, last: count / 10, count: count / 10, batch: 10_000 });
@@ -224,16 +224,16 @@ async function openTenth({ folder, count }: Place): Promise<EventService> {
 
 type Filters = Parameters<typeof costOf>[2];
 
-/** A server answers many, with code that has run. */
+/** A server answers many questions, so its code is warm. */
 const readings = { turns: 50, warming: 20 };
 
-/** Milliseconds of one reading, over ranges that are all different. */
+/** Milliseconds of one reading; the ranges are all different. */
 const costIn =
   (service: EventService, filters: Filters = []) =>
   async (turn: number): Promise<number> =>
     (await costOf(service, raggedRange(turn), filters)).milliseconds;
 
-/** A ratio that grows with the number of events, and is wanted at 10 million. */
+/** A ratio that grows with the number of events, and is a goal only at 10 million. */
 function wantedWhenFull(count: number, lowestRatio: number, ratioTo: string): Pick<Result, 'ratioTo' | 'lowestRatio'> {
   if (count >= 10_000_000) return { ratioTo, lowestRatio };
   return { ratioTo: `${ratioTo} (${lowestRatio} at 10 million)` };

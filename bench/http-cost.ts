@@ -1,6 +1,6 @@
 /**
- * What the usage of the largest customer costs, asked over HTTP: 30 ragged days in 48 groups, each request another range, beside
- * the bare reading of as many daily sums in the same rounds. Both are processor time of one process.
+ * The usage cost of the largest customer over HTTP: 30 ragged days in 48 groups, each request with another range, beside bare
+ * reads of as many daily sums in the same rounds. Both are processor time of one process.
  */
 
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { Result } from './report.ts';
 
 const eventCount = 1_000_000;
 const requestsPerRound = 1_000;
-/** As many as lie within the days of the events. */
+/** As many as fit into the days of the events. */
 const ranges = 3_000;
 
 export async function measureCostOverHttp(folder: string, rounds: number): Promise<Result[]> {
@@ -55,7 +55,7 @@ export async function measureCostOverHttp(folder: string, rounds: number): Promi
   ];
 }
 
-/** Gives a key to them. */
+/** Writes the events and gives a key for reading them. */
 async function writeEvents(file: string): Promise<string> {
   const service = await openService(file, { meters: 1 });
   await ingestRate(service, { first: 0, last: eventCount, count: eventCount, batch: 10_000 });

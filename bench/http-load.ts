@@ -1,4 +1,4 @@
-/** Servers in processes of their own, and requests to them over connections that are kept. */
+/** Servers in separate processes, and requests to them over connections that are kept alive. */
 
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -18,7 +18,7 @@ export interface Served {
   readonly agent: Agent;
 }
 
-/** The service on a database, or a bare server where none is named. */
+/** The service on a database, or a bare server if no database is named. */
 export async function start(...words: string[]): Promise<Served> {
   const child = fork(join(import.meta.dirname, 'served-process.ts'), words);
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
@@ -32,7 +32,7 @@ export type RequestOf = (index: number) => {
   readonly body?: string;
 };
 
-/** Of the server, for one request of so many. */
+/** Processor time of the server per request, averaged over `count` requests. */
 export async function processorMicroseconds(served: Served, count: number, outgoing: RequestOf): Promise<number> {
   const before = await processorTime(served);
   await sendAll(served, count, outgoing);
@@ -57,7 +57,7 @@ async function processorTime({ child }: Served): Promise<number> {
   return (await answer)[0].processorMicroseconds;
 }
 
-/** Each connection sends its next request when the one before was answered; anything but success is an error. */
+/** Each connection sends its next request after the answer to the one before; anything but success is an error. */
 async function sendAll(served: Served, count: number, outgoing: RequestOf): Promise<void> {
   let next = 0;
   await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * What the service does over HTTP, beside a bare server and a bare database in the same run. Cost is the server's processor
- * time, so that neither the load generator nor the rest of the machine is measured; durable rates are of the clock.
+ * The service over HTTP, beside a bare server and a bare database in the same run. Costs are the server's processor time, so
+ * that neither the load generator nor the rest of the machine is measured; durable rates are by wall clock.
  */
 
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A process of its own that sends batches of 1,000 events until it is killed: tells its parent how many are acknowledged. */
+/** A separate process that sends batches of 1,000 events until it is killed; reports to its parent how many are acknowledged. */
 
 import { ingestRate, openService } from './event-service.ts';
 

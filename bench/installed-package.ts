@@ -1,4 +1,4 @@
-/** The package as users have it: packed, installed into a folder of its own, with its own home. */
+/** The package as users have it: packed, and installed into a separate folder with its own home. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -35,7 +35,7 @@ export function installPackage(): InstalledPackage {
     XDG_DATA_HOME: join(folder, 'data'),
     CI: 'true',
   };
-  // Node itself is named, as `node -e 0` is, so that the ratio has no search for a shebang in it.
+  // Names Node itself, like `node -e 0`, so that the ratio includes no lookup of a shebang.
   const command = (...words: readonly string[]): Command => ({
     file: process.execPath,
     words: [launcher, ...words],

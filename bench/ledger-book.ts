@@ -12,11 +12,11 @@ export interface LedgerBook {
   readonly key: string;
   readonly customerIds: readonly string[];
   readonly contractIds: readonly string[];
-  /** Of each contract, in their order. */
+  /** One per contract, in their order. */
   readonly grantIds: readonly string[];
 }
 
-/** Writes it to a new file. */
+/** Writes the book to a new file. */
 export async function writeLedgerBook(file: string, contracts: number): Promise<LedgerBook> {
   const engine = await openBook(file);
   const billing = engine.as(await engine.owner());

@@ -1,4 +1,4 @@
-/** Credits taken out of wallets, alone and many at once, beside bare SQL; the book is examined afterwards in the same run. */
+/** Credits deducted from wallets, one by one and many at once, beside bare SQL; afterwards the same run checks the book. */
 
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ import type { Result } from './report.ts';
 
 const contracts = 1_000;
 const together = 64;
-/** A service runs for days, and is measured as it is when V8 has compiled what it does. */
+/** A service runs for days, so it is measured after V8 has compiled its code. */
 const untilWarm = 12_800;
 const alonePerRound = 500;
 const togetherPerRound = 3_200;

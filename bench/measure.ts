@@ -1,10 +1,10 @@
-/** Runs things in turn, so that what else happens on the machine falls on all of them alike, and keeps the medians. */
+/** Runs candidates in turn, so that other load on the machine affects all of them alike, and keeps the medians. */
 
 import { spawnSync } from 'node:child_process';
 
 export interface Candidate {
   readonly name: string;
-  /** Carries out one run and returns what it measured: milliseconds, rows a second. */
+  /** Carries out one run and gives its measure: milliseconds, rows per second. */
   readonly run: () => number;
 }
 
@@ -40,7 +40,7 @@ export interface Outcome {
   readonly stdout: string;
 }
 
-/** Runs a command to its end; throws with its words and its complaint when it fails, so that no failure is timed. */
+/** Runs a command to its end. If it fails, throws with its words and its error output, so that no failure is timed. */
 export function runCommand({ file, words, environment }: Command): Outcome {
   const start = performance.now();
   const { status, stdout, stderr, error } = spawnSync(file, words, {

@@ -1,6 +1,6 @@
 /**
- * Other databases in the same run: events in batches of 1,000 with duplicate keys left out where the database can, and the
- * sums of 48 groups over 30 ragged days of the largest customer. Each is skipped, with a line, where it is not installed.
+ * Other databases in the same run: events in batches of 1,000, without duplicate keys where the database can do that, and sums
+ * of 48 groups over 30 ragged days of the largest customer. A database that is not installed is skipped, with a line.
  */
 
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface Row {
 
 interface Peer {
   readonly insert: (rows: readonly Row[]) => Promise<unknown>;
-  /** How many groups the sums have. */
+  /** Gives the number of groups in the sums. */
   readonly sums: (range: { readonly from: number; readonly to: number }) => Promise<number>;
   readonly close: () => Promise<unknown>;
 }
@@ -117,7 +117,7 @@ const peers: Readonly<Record<string, (folder: string) => Promise<Peer>>> = {
   },
 };
 
-/** The little of DuckDB's interface that is used; the package is no dependency. */
+/** The few parts of DuckDB's interface that are used; the package is not a dependency. */
 interface DuckDb {
   readonly DuckDBInstance: {
     create: (file: string) => Promise<{

@@ -46,7 +46,7 @@ export function markdownTable(results: readonly Result[], machine: string, round
   ].join('\n');
 }
 
-/** Whether the goal was met; undefined where there is none. */
+/** Whether the goal was met; undefined if there is none. */
 function isMet({ measured, ratio: reached, highestRatio, lowestRatio, lowest, highest }: Result): boolean | undefined {
   if (highestRatio !== undefined) return reached !== undefined && reached <= highestRatio;
   if (lowestRatio !== undefined) return reached !== undefined && reached >= lowestRatio;

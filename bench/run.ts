@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --rounds 3] [--full] [--only events] [--write-readme]`: measures the installed package against what the
- * machine can do at best, prints the table, keeps it in bench/results.json and, when asked, in README. A million events, or
- * ten when it is full. A benchmark, not a test: a missed goal is shown and fails nothing.
+ * `npm run bench [-- --rounds 3] [--full] [--only events] [--write-readme]`: measures the installed package against the best that
+ * the machine can do. Prints the table and keeps it in bench/results.json and, on request, in README. Uses a million events, or
+ * ten million with `--full`. A benchmark, not a test: a missed goal is shown and fails nothing.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ const eventCount = values.full ? 10_000_000 : 1_000_000;
 const parts = {
   'start-up': measureStartUp,
   import: measureImport,
-  // Takes minutes, so only where time was given.
+  // Takes minutes, so it runs only with `--full`.
   ...(values.full ? { 'large-bill-run': measureLargeBillRun } : {}),
   ledger: measureLedger,
   http: measureHttp,

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, whose processor time can be read: the service on the database that is named, or a bare
- * `node:http` that answers "hello". Tells its parent where it listens, and how much time it has used when asked.
+ * A server in a separate process, whose processor time can be read: the service on the named database, or a bare `node:http`
+ * server that answers "hello". Tells its parent its URL and, on request, how much processor time it has used.
  */
 
 import { randomBytes, randomUUIDv7 } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * How long a command takes to come up, as a ratio to a Node that does nothing: of the installed package, and of the one
- * executable that is made of it.
+ * How long a command takes to start, as a ratio to a Node that does nothing: for the installed package, and for the executable
+ * made from it.
  */
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ const customers = 100;
 const list = ['customers', 'list', '-o', 'json'];
 const contact = ['--contact', 'name=Ada,email=ada@example.com,roles=primary'];
 
-/** Commands and the highest ratio that is still fine. */
+/** Commands and their highest acceptable ratio. */
 const goals = [
   { words: ['--version'], goal: 1.3 },
   { words: ['--help'], goal: 1.8 },
