@@ -1,4 +1,4 @@
-// Keeps the bytecode of what a command ran; a part of the launcher that most commands have no use for.
+// Keeps the bytecode of what a command ran; a part of the launcher that most commands do not need.
 
 const fs = process.getBuiltinModule('node:fs');
 const { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } = fs;
@@ -11,7 +11,7 @@ exports.keepBytecode = (scripts, { cache, folder, dist, mark }) => {
   sweep(cache, { folder, dist });
 };
 
-// Written to the disk before it has its name: V8 trusts bytecode, so a file that is there must be whole.
+// Written to disk before it gets its name: V8 trusts bytecode, so a file with that name must be whole.
 function keep(folder, scripts, mark) {
   try {
     makeFolder(folder);
@@ -25,17 +25,17 @@ function keep(folder, scripts, mark) {
     }
     if (mark !== undefined) writeFileSync(mark, '', { mode: 0o600 });
   } catch {
-    // A cache that cannot be written, or is full, costs time and nothing else.
+    // A cache that is full or cannot be written costs time and nothing else.
   }
 }
 
-// What was spoilt, or made under other flags of V8, is made anew without what other commands ran: each keeps it again then.
+// Rebuilds what was damaged, or made under other V8 flags, without the parts that other commands ran: each then keeps it again.
 function forgetCommands(folder) {
   for (const name of readdirSync(folder))
     if (/\.cjs\.[a-z-]+$/.test(name)) rmSync(`${folder}/${name}`, { force: true });
 }
 
-// One by one, as in src/make-directory.ts: Node's `recursive` never comes back where nothing can be made, as in /proc.
+// One by one, as in src/make-directory.ts: Node's `recursive` never returns where nothing can be made, as in /proc.
 function makeFolder(folder) {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
@@ -47,7 +47,7 @@ function makeFolder(folder) {
   }
 }
 
-// What versions of tally or Node left that are no longer here. Another one in use keeps its own for a week at least.
+// Removes what absent versions of tally or Node have left. A version in use keeps its own files for a week at least.
 function sweep(cache, { folder, dist }) {
   const oldest = Date.now() - oldCacheDays * 86_400_000;
   try {
@@ -56,6 +56,6 @@ function sweep(cache, { folder, dist }) {
     const left = [...others.filter((path) => path !== folder), ...parts.map((name) => `${folder}/${name}`)];
     for (const path of left) if (statSync(path).mtimeMs < oldest) rmSync(path, { recursive: true, force: true });
   } catch {
-    // Another process sweeps too, or nobody may.
+    // Another process is sweeping too, or nobody may.
   }
 }

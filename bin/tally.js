@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The launcher: plain JavaScript, so that an older Node can still read it and say what is missing. Not an ECMAScript module,
-// for which Node would start a second loader: that is a fifth of the time in which a bare Node starts. And short, since it is
-// the one file that is compiled anew for every command.
-// A checkout runs src/ as it stands, even when a dist/ from an earlier build lies beside it; an installed package has dist/ only.
+// The launcher: plain JavaScript, so that an older Node can still read it and say what is missing. It is not an ECMAScript
+// module, for which Node would start a second loader: a fifth of the start-up time of a bare Node. And it is short, because it
+// is the one file that is compiled again for every command.
+// A checkout runs src/ as it stands, even with a dist/ from an earlier build beside it; an installed package has only dist/.
 
 const oldestMajor = 26;
-// What makes a function of a file of the bundle.
+// Turn a file of the bundle into a function.
 const head = Buffer.from('(function (exports, require, module) {');
 const tail = Buffer.from('\n})');
 // In a longer run V8 may have dropped the bytecode of what is needed at the start.
@@ -37,15 +37,15 @@ async function start() {
   process.exitCode = 1;
 }
 
-// Where this user's programs keep what they can make again. The system's shared temporary directory would let another user of
-// the machine plant code. Without a home directory the command starts a little slower; that is all.
+// Where this user's programs keep what they can make again. In the system's shared temporary directory another user of the
+// machine could plant code. Without a home directory the command starts a little slower; that is all.
 function cacheFolder(name) {
   const { env, platform } = process;
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
   try {
     const { isAbsolute, join } = process.getBuiltinModule('node:path');
     const configured = env.XDG_CACHE_HOME || '';
-    // What `homedir` would say, for which a module would be loaded.
+    // The result of `homedir`, without loading the module for it.
     const home = () => (platform !== 'win32' && env.HOME) || process.getBuiltinModule('node:os').homedir();
     const folder = isAbsolute(configured) ? configured : join(home(), '.cache');
     return isAbsolute(folder) ? join(folder, 'tallybook', name) : undefined;
@@ -54,11 +54,11 @@ function cacheFolder(name) {
   }
 }
 
-// Gives a `require` for the files of the bundle, and the name of its first. It keeps the bytecode of what they ran for the
-// next time. Node's own cache is filled before anything has run: whatever a file does is then compiled again in every process,
-// a fifth of the time of a short command. A file's name ends in a digest of its content, so that bytecode never meets another
-// text than its own. V8 trusts bytecode, and one wrong bit made a command say nothing: each is kept twice and compared, which
-// costs less than a digest. It is kept again by the first run of each command, which may run what no other has.
+// Gives a `require` for the files of the bundle, and the name of its first file. It keeps the bytecode of what they ran for
+// the next time. Node's own cache is filled before anything has run: whatever a file does is then compiled again in every
+// process, a fifth of the time of a short command. A file's name ends in a digest of its content, so bytecode never meets a
+// different text. V8 trusts bytecode, and one wrong bit made a command print nothing. So each is stored twice and compared,
+// which costs less than a digest. The first run of each command keeps it again, because it may run what no other has run.
 function createLoader(dist, cache) {
   const { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, readSync } =
     process.getBuiltinModule('node:fs');
@@ -70,9 +70,9 @@ function createLoader(dist, cache) {
   const held = new Map();
   let isAllKept = true;
   let command = '';
-  // For all that is read, one after the other: memory that a process was not given yet costs more than reading into it.
+  // For everything that is read, in turn: memory that is new to a process costs more than reading into it.
   let memory = Buffer.allocUnsafeSlow(4_000_000);
-  // What short commands run (tools/pack.ts): a table of places, and the texts.
+  // What short commands run (tools/pack.ts): a table of offsets, and the texts.
   let [table, texts] = ['', ''];
 
   function load(id) {
@@ -84,7 +84,7 @@ function createLoader(dist, cache) {
     try {
       run(id.slice(2))(loaded.exports, load, loaded);
     } catch (error) {
-      // Half of it is none: where a service had no file descriptor left, it has one later.
+      // A half-loaded module is forgotten: a service that had no file descriptor left may have one later.
       modules.delete(id);
       throw error;
     }
@@ -99,7 +99,7 @@ function createLoader(dist, cache) {
 
   function run(name) {
     const filename = dist + name;
-    // Of main-CZ8MWvop.cjs, not of library.cjs. The first regular expression of a process takes longer than all of this.
+    // True for main-CZ8MWvop.cjs, not for library.cjs. The first regular expression of a process takes longer than all of this.
     const hasDigest = name.at(-13) === '-';
     const text = packed(name) ?? held.get(name)?.toString() ?? wrapped(filename);
     const cachedData = hasDigest && folder !== undefined ? readTwin(`${folder}/${name}`) : undefined;
@@ -118,7 +118,7 @@ function createLoader(dist, cache) {
     return Number(end) > texts.length ? undefined : texts.slice(Number(begin), Number(end));
   }
 
-  // A service runs for weeks, and its package may be exchanged or removed meanwhile.
+  // A service runs for weeks, and its package may be replaced or removed meanwhile.
   function holdAll() {
     for (const name of readdirSync(dist)) {
       if (name.endsWith('.cjs') && packed(name) === undefined)
@@ -126,15 +126,15 @@ function createLoader(dist, cache) {
     }
   }
 
-  // The text as a function, without a copy of it that only adds the beginning and the end.
+  // The text as a function, without another copy of it to add the beginning and the end.
   function wrapped(filename) {
     const length = head.length + readBehind(head.length, filename);
     head.copy(memory);
     return memory.toString('utf8', 0, length + tail.copy(memory, length));
   }
 
-  // Bytecode is code, and V8 takes it for any text of the same length: none of a folder that somebody else may have written in,
-  // as below the home that sudo has left.
+  // Bytecode is code, and V8 accepts it for any text of the same length. So none is taken from a folder that somebody else may
+  // have written to, as below a home directory kept by sudo.
   function ownFolder(path) {
     try {
       const found = lstatSync(path, { throwIfNoEntry: false });
@@ -145,7 +145,7 @@ function createLoader(dist, cache) {
     }
   }
 
-  // Stands in memory until the next is read; V8 needs it no longer than that.
+  // The result stays in memory only until the next read; V8 needs it no longer.
   function readTwin(path) {
     const length = readIfThere(path) ?? 0;
     const half = memory.subarray(0, length / 2);
@@ -160,7 +160,7 @@ function createLoader(dist, cache) {
     }
   }
 
-  // Reads a file into memory behind what has `start` bytes there, and leaves room for the tail; gives its length.
+  // Reads a file into memory after the first `start` bytes, and leaves room for the tail; gives its length.
   function readBehind(start, path) {
     const file = openSync(path, 'r');
     try {
@@ -183,14 +183,14 @@ function createLoader(dist, cache) {
 
   process.once('exit', () => {
     if (folder === undefined || process.uptime() > longestSeconds) return;
-    // The name of the first file goes by all others.
+    // The name of the first file depends on all others.
     const mark = command === '' ? undefined : `${folder}/${first}.${command}`;
     if (isAllKept && (mark === undefined || existsSync(mark))) return;
     try {
       const { keepBytecode } = require('./keep-bytecode.js');
       keepBytecode(scripts, { cache, folder, dist, mark });
     } catch {
-      // The package was removed or exchanged meanwhile.
+      // The package was removed or replaced meanwhile.
     }
   });
   function noteCommand(name) {
