@@ -1,6 +1,6 @@
 /** Values as YAML that every reader takes for the same values, whatever stands in their texts. */
 
-import { textOfNumber } from '../../exact-json.ts';
+import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { RawNumber } from '../../exact-json.ts';
 import { hasUnsafe, safeYaml } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -8,6 +8,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 /**
  * The YAML text, ending in a line end. Readers of YAML 1.1 take `no` for a boolean, `12:30` for a number and U+2028 for the
  * end of a line, behind which a name could go on as fields of its own: such texts are quoted, and such characters escaped.
+ * They take `1e3` for a text, so that a number with an exponent has a point and the sign of the exponent: `1.0e+3`.
  */
 export async function yamlText(value: unknown): Promise<SafeText> {
   const { Document, visit } = await import('yaml');
@@ -27,7 +28,14 @@ export async function yamlText(value: unknown): Promise<SafeText> {
   visit(document, {
     Scalar: (_key, node) => {
       if (typeof node.value === 'string' && (node.value === '=' || hasUnsafe(node.value))) node.type = 'QUOTE_DOUBLE';
+      if (isExactNumber(node.value)) node.value = JSON.rawJSON(withWholeExponent(textOfNumber(node.value)));
     },
   });
   return safeYaml(document.toString({ lineWidth: 0 }));
+}
+
+function withWholeExponent(number: string): string {
+  const [, mantissa = '', mark = '', sign = '', digits = ''] = /^(.+)([eE])([+-]?)(.+)$/.exec(number) ?? [];
+  if (mark === '') return number;
+  return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}${mark}${sign === '' ? '+' : sign}${digits}`;
 }
