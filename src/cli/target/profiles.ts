@@ -157,15 +157,21 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
       const before = credentialOf(name)?.keyring;
       const { baseUrl } = profile;
       const { member, ...saved } = key === undefined ? {} : await store(name, key);
-      await changePrivateFile(path, machine, (members) => ({
-        ...members,
-        profiles: { ...profilesOf(members), [name]: profile },
-      }));
-      await changePrivateFile(keysPath, machine, (members) =>
-        member === undefined || baseUrl === undefined
-          ? without(members, name)
-          : { ...members, [name]: { ...member, baseUrl } },
-      );
+      try {
+        await changePrivateFile(path, machine, (members) => ({
+          ...members,
+          profiles: { ...profilesOf(members), [name]: profile },
+        }));
+        await changePrivateFile(keysPath, machine, (members) =>
+          member === undefined || baseUrl === undefined
+            ? without(members, name)
+            : { ...members, [name]: { ...member, baseUrl } },
+        );
+      } catch (error) {
+        // No file names this entry, so that nothing would ever find or remove it.
+        await forget(member?.keyring);
+        throw error;
+      }
       await forget(before);
       return saved;
     },

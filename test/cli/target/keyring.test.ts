@@ -5,7 +5,7 @@
  */
 
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -96,6 +96,15 @@ describe('a key in the keyring', () => {
     expect(entries()).toEqual({});
     await shell.run(`${add} --keyring`, { input: key });
     expect((await shell.run('profile remove box')).code).toBe(0);
+    expect(entries()).toEqual({});
+  });
+
+  test('is not left there where its profile cannot be written', async () => {
+    const { keyring, entries } = standInKeyring('keeps');
+    const shell = shellWith(keyring);
+    mkdirSync(join(shell.home, 'config'), { mode: 0o755 });
+    const { code, stderr } = await shell.run(`${add} --keyring`, { input: key });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is open to other users of this machine')]);
     expect(entries()).toEqual({});
   });
 
