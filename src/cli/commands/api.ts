@@ -85,17 +85,23 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   }
 }
 
-/** Throws a usage error for an address: the request would go to the service in use, whatever it says. */
+/**
+ * Throws a usage error for an address, since the request would go to the service in use, whatever it says; and for a path that
+ * would be another one where it is sent, as with the id `../customers/ID` in it (security 3, SEC-13).
+ */
 function urlOf(path: string): URL {
   const origin = 'http://interface.invalid';
   const url = URL.parse(path, origin);
-  if (url?.origin === origin && isEncoded(url.pathname)) return url;
+  if (url?.origin === origin && url.hash === '' && isAsWritten(path, url)) return url;
   throw new BillingError('usage', `"${path}" is no path`, { hint: 'give it alone, such as /v1/customers?limit=5' });
 }
 
-function isEncoded(path: string): boolean {
+/** Whether nothing of it was resolved or left out, as `..`, what follows a `#` and control characters are. */
+function isAsWritten(path: string, { pathname }: URL): boolean {
+  const [written = ''] = path.split('?', 1);
+  if (/[\t\n\r]/.test(path)) return false;
   try {
-    return decodeURIComponent(path) !== '';
+    return decodeURIComponent(pathname) === decodeURIComponent(written.startsWith('/') ? written : `/${written}`);
   } catch {
     return false;
   }

@@ -46,6 +46,13 @@ describe('tally api', () => {
     ['GET //billing.example.com/v1/customers', 'is no path'],
     ['GET http://[', 'is no path'],
     ['GET /v1/customers/%zz', 'is no path'],
+    ['POST /v1/invoices/../contracts/k1/cancel', 'is no path'],
+    ['POST /v1/invoices/%2e%2E/contracts/k1/cancel', 'is no path'],
+    ["POST '/v1/contracts/k1/cancel#/../../plans'", 'is no path'],
+    [String.raw`POST '/v1\contracts\k1/cancel'`, 'is no path'],
+    ["POST '/v1/contracts/k1/can\ncel'", 'is no path'],
+    ["GET '/v1/customers?limit=1#&offset=5'", 'is no path'],
+    ["GET '/v1/customers?limit=1\t0'", 'is no path'],
     ['GET /v1/customers --input -', 'a GET has no body'],
     ['GET /v1/customers --json id', 'an answer is printed whole'],
   ])('%s is refused', async (line, words) => {
