@@ -5,10 +5,9 @@ import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
 import { wireText } from '../wire/rows.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { barLines, cutMark } from './bars.ts';
+import { barLines } from './bars.ts';
 import type { Bar } from './bars.ts';
 import type { Chart } from './chart.ts';
-import { fitted } from './text-width.ts';
 
 type Balance = ResponseBody<'credits.balance'>['data'];
 type Block = Balance['blocks'][number];
@@ -24,11 +23,7 @@ export const balanceChart: Chart = {
       ...barLines(barsOf(active), style),
       ...(spent === 0 ? [] : [say`${spent} depleted or expired`]),
     ];
-    return vouch(lines.map((line) => `${fit(line)}\n`).join(''));
-
-    function fit(line: SafeText): string {
-      return style.hasColor ? line : fitted(line, style.width, cutMark(style)).trimEnd();
-    }
+    return vouch(lines.map((line) => `${line}\n`).join(''));
   },
 };
 

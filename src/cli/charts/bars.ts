@@ -19,7 +19,7 @@ export interface Bar {
 
 /** What a chart may draw with. */
 export interface ChartStyle {
-  /** Columns that no line goes beyond. */
+  /** Columns that no line goes beyond but one of an amount, half of which would be another. */
   readonly width: number;
   readonly hasUnicode: boolean;
   readonly hasColor: boolean;
@@ -44,7 +44,7 @@ export function barLines(bars: readonly Bar[], style: ChartStyle): SafeText[] {
   );
   const paint = painter(style.hasColor);
   return bars.flatMap(({ label, value, ...bar }) => {
-    if (room < 1) return [label, value].map((text) => fitted(text, style.width, cutMark(style)));
+    if (room < 1) return [fitted(label, style.width, cutMark(style)), value];
     const start = `${fitted(label, labelWidth, cutMark(style))}${' '.repeat(gap)}`;
     const middle = barWidth === 0 ? '' : `${drawnBar(bar, barWidth, { style, paint })}${' '.repeat(gap)}`;
     return vouch(`${start}${middle}${' '.repeat(valueWidth - textWidth(value))}${value}`);
@@ -57,7 +57,7 @@ function shares(longestLabel: number, room: number): { readonly labelWidth: numb
   return barWidth < shortestBar ? { labelWidth: Math.min(longestLabel, room), barWidth: 0 } : { labelWidth, barWidth };
 }
 
-export function cutMark({ hasUnicode }: ChartStyle): string {
+function cutMark({ hasUnicode }: ChartStyle): string {
   return hasUnicode ? unicode.cut : ascii.cut;
 }
 

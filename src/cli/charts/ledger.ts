@@ -8,12 +8,10 @@ import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { cutMark } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
 import type { Chart } from './chart.ts';
 import { stepLines } from './steps.ts';
 import type { StepChart } from './steps.ts';
-import { fitted } from './text-width.ts';
 
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 
@@ -98,7 +96,7 @@ async function drawBalance(
     ...(await stepLines(chart, style)),
     say`opening ${label(chart.opening)}, highest ${label(highest)}, movements ${chart.steps.length}`,
   ];
-  return facts.map((line) => `${fitted(line, style.width, cutMark(style)).trimEnd()}\n`).join('');
+  return facts.map((line) => `${line}\n`).join('');
 }
 
 function chartOf(movements: readonly Movement[], window: Window): Omit<StepChart, 'label'> {

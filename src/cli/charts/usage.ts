@@ -4,9 +4,8 @@ import type { ExactNumber } from '../../exact-json.ts';
 import { dollarsText, wireText } from '../wire/rows.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { barLines, cutMark } from './bars.ts';
+import { barLines } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
-import { fitted } from './text-width.ts';
 
 /** What usage costs, in parts that add up to it. */
 export interface UsageSplit {
@@ -36,7 +35,7 @@ export function drawUsage(
     ratio: most === 0 ? 0 : Number(wireText(row.totalAmount)) / most,
   }));
   const head = say`Cost by ${by}, ${startDate.slice(0, 10)} to ${endDate.slice(0, 10)}: ${amount(totalAmount)}`;
-  const lines = [fitted(head, style.width, cutMark(style)).trimEnd(), ...barLines(bars, style)];
+  const lines = [head, ...barLines(bars, style)];
   return vouch(lines.map((line) => `${line}\n`).join(''));
 }
 
