@@ -12,6 +12,8 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   let bytes: Uint8Array | undefined;
   try {
     bytes = await readFile(path);
+    // Without its mark it would be taken for UTF-8, with a NUL beside each letter.
+    if (wideEncodingOf(bytes) !== undefined) throw new TypeError('a text in UTF-16');
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw unreadable(path, error, bytes);
@@ -20,13 +22,17 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
 
 /** For a text of another encoding, which spreadsheets still write, by its first bytes where they are known. */
 export function encodingHint(bytes: Uint8Array = new Uint8Array()): string {
-  const encoding = isWideText(bytes) ? 'UTF-16' : 'WINDOWS-1252';
-  return `save it as UTF-8, or write it anew with: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
+  return `save it as UTF-8, or write it anew with: iconv -f ${wideEncodingOf(bytes) ?? 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
 }
 
-/** Whether a text that begins so is UTF-16, which marks its beginning; no text in UTF-8 begins so. */
-export function isWideText([first, second]: Uint8Array): boolean {
-  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+/**
+ * The name of UTF-16 where a text begins so: with a mark, with which no text in UTF-8 begins, or else with two characters of
+ * which one half is NUL. Undefined for every other text.
+ */
+export function wideEncodingOf([first, second, third, fourth]: Uint8Array): string | undefined {
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16';
+  if (second === 0 && fourth === 0 && first !== 0 && third !== 0) return 'UTF-16LE';
+  return first === 0 && third === 0 && second !== 0 && fourth !== undefined && fourth !== 0 ? 'UTF-16BE' : undefined;
 }
 
 /** What messages call a file that is read. */

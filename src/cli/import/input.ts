@@ -3,7 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
-import { encodingHint, isWideText } from '../files/files.ts';
+import { encodingHint, wideEncodingOf } from '../files/files.ts';
 
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -42,7 +42,7 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
       hint: 'unpack it on the way, as in: zstd -dc FILE | tally import events - …',
     });
   }
-  if (isWideText(head)) throw notUtf8(head);
+  if (wideEncodingOf(head) !== undefined) throw notUtf8(head);
   if (!beginsWith(gzipMagic)) return whole;
   const { createGunzip } = await import('node:zlib');
   // A failure on the way shows itself to whoever reads the end of the pipe.
