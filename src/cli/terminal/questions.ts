@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type * as Prompts from '@inquirer/prompts';
 
 import { BillingError } from '../../errors.ts';
-import { safe, vouch } from './safe-text.ts';
+import { safe, say } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
 /** What can be answered, with what tells it from the others. */
@@ -64,9 +64,9 @@ async function askToChoose(
   { message, choices = [], theme }: Question & { readonly theme: Partial<typeof plainTheme> },
   streams: { input: Readable; output: Writable },
 ): Promise<string> {
-  const shown = choices.map(({ value, label }) => {
-    const name = label === '' ? safe(value) : vouch(`${safe(label)}  ${safe(value)}`);
-    return { value, name, short: name };
+  const shown = choices.map((choice) => {
+    const name = choiceText(choice);
+    return { value: choice.value, name, short: name };
   });
   if (shown.length <= longestShownWhole) return await prompts.select({ message, choices: shown, theme }, streams);
   const matching = (term = '') => shown.filter(({ name }) => name.toLowerCase().includes(term.toLowerCase()));
@@ -76,7 +76,11 @@ async function askToChoose(
   );
 }
 
-const longestShownWhole = 10;
+export const longestShownWhole = 10;
+
+export function choiceText({ value, label }: Choice): SafeText {
+  return label === '' ? safe(value) : say`${label}  ${value}`;
+}
 
 function validator({ validate }: Question): (text: string) => Promise<boolean | string> {
   return async (text) => (text === '' ? true : ((await validate?.(text)) ?? true));

@@ -84,6 +84,11 @@ export function createTerminal(streams: Streams): Terminal {
     },
     readInput: () => readAll(streams.stdin),
     async ask(question) {
+      if (env['TERM'] === 'dumb') {
+        const { askPlainly } = await import('./plain-questions.ts');
+        const { stdin: input, whenInterrupted } = streams;
+        return await askPlainly(question, { input, output: stderr.stream(), whenInterrupted });
+      }
       const { output, close } = drawQuestion(stderr.stream(), streams);
       try {
         return await askPerson(question, {
