@@ -180,35 +180,29 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
 };
 
 function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {
+  // Nothing of a request leaves before its connection stands.
   const mayHaveArrived = thrown instanceof Broken;
   const error = mayHaveArrived ? thrown.cause : thrown;
-  if (error instanceof NoConnection) {
-    const reason = `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`;
-    return { kind: 'noAnswer', reason, mayHaveArrived: false, isTemporary: true, cause: error };
-  }
-  const { code = '' } = error as { code?: unknown };
-  const known = typeof code === 'string' ? unsent[code] : undefined;
-  if (known !== undefined) return { kind: 'noAnswer', ...known, mayHaveArrived, cause: error };
-  const refused = typeof code === 'string' ? tlsFailure(code) : undefined;
-  if (refused !== undefined) {
-    return { kind: 'noAnswer', ...refused, mayHaveArrived, isTemporary: false, cause: error };
-  }
-  const sent = { kind: 'noAnswer', mayHaveArrived: true, cause: error } as const;
-  if (error instanceof Late) {
-    return {
-      ...sent,
-      reason: `no answer within ${Math.round(timeoutMilliseconds) / 1000} seconds`,
-      isTemporary: false,
-    };
-  }
-  if (error instanceof TooLarge) {
-    return { ...sent, reason: `not a valid response: ${error.message}`, isTemporary: false };
-  }
-  if (typeof code === 'string' && code.startsWith('HPE_')) {
-    return { ...sent, reason: 'not a valid response: it is not HTTP', isTemporary: false };
-  }
-  if (error instanceof Silence) {
-    return { ...sent, reason: 'the answer stopped coming', isTemporary: true };
-  }
-  return { ...sent, reason: 'the connection broke before the whole answer came', isTemporary: true };
+  return { kind: 'noAnswer', mayHaveArrived, cause: error, ...whyNone(error, timeoutMilliseconds) };
+}
+
+function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'reason' | 'isTemporary' | 'hint'> {
+  if (error instanceof NoConnection)
+    return { reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`, isTemporary: true };
+  if (error instanceof Late)
+    return { reason: `no answer within ${Math.round(timeoutMilliseconds) / 1000} seconds`, isTemporary: false };
+  if (error instanceof TooLarge) return { reason: `not a valid response: ${error.message}`, isTemporary: false };
+  if (error instanceof Silence) return { reason: 'the answer stopped coming', isTemporary: true };
+  const code = codeOf(error);
+  const known = unsent[code];
+  if (known !== undefined) return known;
+  const refused = tlsFailure(code);
+  if (refused !== undefined) return { ...refused, isTemporary: false };
+  if (code.startsWith('HPE_')) return { reason: 'not a valid response: it is not HTTP', isTemporary: false };
+  return { reason: 'the connection broke before the whole answer came', isTemporary: true };
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? code : '';
 }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { UnsentError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { json, okAnswer, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
 import type { FakeAnswer } from './harness.ts';
@@ -61,6 +62,21 @@ describe('waiting', () => {
       message: expect.stringMatching(/: no connection within 0\.05 seconds$/),
     });
     expect(client.retries).toHaveLength(limits.requestAttempts - 1);
+  });
+
+  test('what had no connection when its time was over never left', async () => {
+    const service = await startRawService('', () => {});
+    const client = startClient(service.url.replace('http:', 'https:'), { timeoutMilliseconds: 100 });
+    const granting = client.call('credits.grant', grant);
+    await expect(granting).rejects.toThrow(`${service.host}: no answer within 0.1 seconds`);
+    await expect(granting).rejects.toBeInstanceOf(UnsentError);
+  });
+
+  test('a write whose handshake breaks off is sent again', async () => {
+    const service = await startRawService('', (socket) => socket.resetAndDestroy());
+    const client = startClient(service.url.replace('http:', 'https:'));
+    await expect(client.call('credits.grant', grant)).rejects.toBeInstanceOf(UnsentError);
+    expect(service.requests).toHaveLength(limits.requestAttempts);
   });
 
   test('an answer on a connection that was kept may take longer than connecting', async () => {
