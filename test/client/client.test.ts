@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
+import { answerHeaders } from '../../src/answer-headers.ts';
 import { BillingError, errorFacts, InvalidInputError, NotFoundError, RateLimitedError } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import { allOperations } from '../../src/operations/all.ts';
@@ -20,7 +21,7 @@ describe('through a service of ours', () => {
       const client = startClient(service.url);
       for (const { input } of operation.examples) {
         const answer = await client.call(name as OperationName, input);
-        expect(answer).toEqual(answered);
+        expect(answer).toStrictEqual(answered);
         const { params = {}, query = {}, ...rest } = input;
         const body = operation.body === undefined ? {} : { body: rest.body ?? {} };
         expect(service.engine.calls.at(-1)).toMatchObject({ name, input: { ...rest, ...body, params, query } });
@@ -51,6 +52,27 @@ describe('through a service of ours', () => {
     expect(JSON.stringify(answer)).toBe(JSON.stringify(given));
   });
 
+  test.each([answerHeaders.unchangedEvents, answerHeaders.replacedEvents])(
+    'of the events that were known, %s alone says nothing',
+    async (header) => {
+      const service = await startFakeService({ headers: { ...json, [header]: '3' }, body: '{"status":"accepted"}' });
+      expect(await startClient(service.url).call('usage.ingestBatch')).not.toHaveProperty('knownEvents');
+    },
+  );
+
+  test.each(['-1', '1.5', 'many', '1234567890'])('a count of %s is none', async (count) => {
+    const headers = { ...json, [answerHeaders.eventsOutsideContract]: count };
+    const service = await startFakeService({ headers, body: '{"status":"accepted"}' });
+    expect(await startClient(service.url).call('usage.ingestBatch')).not.toHaveProperty('outsideContractCount');
+  });
+
+  test('a list in a header may have spaces, as proxies write it', async () => {
+    const headers = { ...json, [answerHeaders.mismatches]: 'amountCents , expiresAt' };
+    const service = await startFakeService({ headers, body: '{"data":{"id":"x"}}' });
+    const granting = startClient(service.url).call('credits.grant', { params: { contractId: 'x' } });
+    expect(await granting).toMatchObject({ mismatches: ['amountCents', 'expiresAt'] });
+  });
+
   test('null is sent as the body that it is, and refused as it is in this process', async () => {
     const { url, engine } = await startService();
     const cancelling = startClient(url).call('contracts.cancel', { params: { contractId: 'x' }, body: null });
@@ -76,6 +98,11 @@ describe('through a service of ours', () => {
   test.each(['"v7"', 'W/"v7"'])('a version is read as %s, which a proxy that packs makes of it', async (etag) => {
     const service = await startFakeService({ headers: { ...json, etag }, body: '{"data":[]}' });
     expect(await startClient(service.url).call('customers.list')).toMatchObject({ etag: 'v7' });
+  });
+
+  test.each(['v7', 'x"v7"', '"v7"x'])('%s is no version, since it would not come back as it came', async (etag) => {
+    const service = await startFakeService({ headers: { ...json, etag }, body: '{"data":[]}' });
+    expect(await startClient(service.url).call('customers.list')).not.toHaveProperty('etag');
   });
 
   test('a version that no answer carried is not sent', async () => {

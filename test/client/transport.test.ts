@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { UnsentError } from '../../src/errors.ts';
+import { BillingError, UnsentError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { json, okAnswer, okList, startClient, startFakeService, startRawService, unusedUrl } from './harness.ts';
 import type { FakeAnswer } from './harness.ts';
@@ -117,7 +117,7 @@ describe('waiting', () => {
 });
 
 describe('redirects', () => {
-  test.each([300, 301, 302, 303, 307, 308])('%i is never followed', async (status) => {
+  test.each([300, 301, 302, 303, 307, 308, 399])('%i is never followed', async (status) => {
     const elsewhere = await startFakeService();
     for (const location of [
       `${elsewhere.url}/v1/customers`,
@@ -286,6 +286,12 @@ describe('answers that are none', () => {
         message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}, and it lacks what "${words}" answers`,
       });
     }
+  });
+
+  test.each(['000', '099'])('a status of %s is no success', async (status) => {
+    const bytes = `HTTP/1.1 ${status} OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"data":[]}`;
+    const service = await startRawService(bytes, (socket) => socket.end());
+    await expect(startClient(service.url).call('customers.list')).rejects.toBeInstanceOf(BillingError);
   });
 
   test.each([200, 201, 202, 299])('%i is a success', async (status) => {
