@@ -204,6 +204,16 @@ describe('answers that are none', () => {
       `it begins "{}", and it is text/${'x'.repeat(195)}`,
     ],
     [
+      'what it is packed by at length',
+      { headers: { ...json, 'content-encoding': 'x'.repeat(5000) }, body: '{}' },
+      `it begins "{}", and it is packed, as ${'x'.repeat(200)}`,
+    ],
+    [
+      'a type that ends as that of JSON',
+      { headers: { 'content-type': 'x-application/json' }, body: '{}' },
+      'it begins "{}", and it is x-application/json',
+    ],
+    [
       'a refusal in HTML',
       { status: 403, headers: { 'content-type': 'text/html' }, body: 'blocked by the firewall' },
       'it begins "blocked by the firewall"',
@@ -221,6 +231,7 @@ describe('answers that are none', () => {
         `${service.host} answered ${answer.status ?? 200} with what is not a valid response: ${words}`,
       ),
     });
+    expect((failure as Error).message.length).toBeLessThan(550);
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
