@@ -2,6 +2,9 @@ import { Big } from 'big.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import type { Dependencies } from '../../../src/cli/session/session.ts';
+import { BillingError } from '../../../src/errors.ts';
+import type { Billing } from '../../../src/operations/index.ts';
 import { createStage } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 import { createShell } from '../shell.ts';
@@ -147,5 +150,102 @@ describe('the parts of a cost', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test.each([
+    ['day', '2026-03-15T18:00:00Z', '2026-03-17T06:00:00Z', ['03-15', '03-16', '03-17'], ['16T00', '17T00', '17T06']],
+    ['month', '2026-01-31T18:00:00Z', '2026-03-02T06:00:00Z', ['01', '02', '03'], ['02-01T00', '03-01T00', '03-02T06']],
+  ])('by %s end with it in UTC, and the first and the last are cut', async (by, startDate, endDate, names, ends) => {
+    const facts = { totalAmount: 0, startDate, endDate, unit: 'currency' };
+    const shell = createShell({ reply: () => ({ body: facts as never }) });
+    const dates = `--start-date ${startDate} --end-date ${endDate}`;
+    const { stdout } = await shell.run(`usage cost --customer-id c ${dates} --by ${by}`);
+    expect(stdout).toBe(names.map((name) => `2026-${name}\t0\n`).join(''));
+    const asked = shell.calls.slice(1).map(({ input }) => input.body as Readonly<Record<string, string>>);
+    expect(asked.map((body) => body['startDate'])).toEqual(ends.map(() => startDate));
+    expect(asked.map((body) => body['endDate'])).toEqual(ends.map((end) => expect.stringContaining(`-${end}:00:00`)));
+  });
+
+  test('are as many as a service takes requests in a minute, less one for the whole', async () => {
+    const asking = async (days: number) => {
+      const endDate = Temporal.Instant.from('2026-03-01T00:00:00Z')
+        .add({ hours: 24 * days })
+        .toString();
+      const shell = createShell({
+        reply: () => ({
+          body: { totalAmount: 0, startDate: '2026-03-01T00:00:00Z', endDate, unit: 'currency' } as never,
+        }),
+      });
+      const { code, stderr } = await shell.run('usage cost --customer-id c --by day');
+      return { code, stderr, requests: shell.calls.length };
+    };
+    expect(await asking(99)).toEqual({ code: 0, stderr: '', requests: 100 });
+    expect(await asking(100)).toMatchObject({ code: 2, requests: 1 });
+    expect(await asking(0)).toMatchObject({ code: 0, requests: 1 });
+  });
+
+  test('are asked for with the body that a file has', async () => {
+    const whole = { customerId: 'c', startDate: '2026-03-01T00:00:00Z', endDate: '2026-03-03T00:00:00Z' };
+    const shell = shellOf([1000, 3000]);
+    const { stdout } = await shell.run('usage cost --input - --by day', { input: JSON.stringify(whole) });
+    expect(stdout).toBe('2026-03-01\t1\n2026-03-02\t2\n');
+    expect(shell.calls.map(({ input }) => input.body)).toEqual([
+      whole,
+      { ...whole, startDate: '2026-03-01T00:00:00.000Z', endDate: '2026-03-02T00:00:00Z' },
+      { ...whole, startDate: '2026-03-01T00:00:00.000Z' },
+    ]);
+  });
+
+  test('are asked for with the patience that is given, and what was opened is closed when one fails', async () => {
+    const asked: unknown[] = [];
+    let closed = 0;
+    const call: Billing['call'] = async () => await Promise.reject(new BillingError('unavailable', 'nobody there'));
+    const openBilling: Dependencies['openBilling'] = async (_target, options) => {
+      asked.push(options?.timeoutMilliseconds);
+      return await Promise.resolve({
+        billing: { call },
+        close: async () => void (await Promise.resolve((closed += 1))),
+      });
+    };
+    const shell = createShell({ dependencies: { openBilling } });
+    expect((await shell.run('usage cost --customer-id c --by day --timeout 7')).stderr).toContain('nobody there');
+    expect([asked, closed]).toEqual([[7000], 1]);
+  });
+
+  test('are not asked for where they could not be shown', async () => {
+    const shell = shellOf([1000]);
+    expect((await shell.run('usage cost --customer-id c --by day --columns nmae')).code).toBe(2);
+    expect(shell.calls).toEqual([]);
+  });
+
+  test('without a value are named for a person, and told apart by a program', async () => {
+    const rows = [
+      { value: null, totalAmount: 1 },
+      { value: '', totalAmount: 2 },
+      { value: 'large', totalAmount: 3 },
+    ];
+    const dates = { startDate: '2026-03-01T00:00:00.000Z', endDate: '2026-03-02T00:00:00.000Z' };
+    const shell = createShell({
+      reply: () => ({ body: { data: { groupKey: 'model', totalAmount: 6, ...dates, rows } } as never }),
+    });
+    const told = async (format: string) =>
+      (await shell.run(`usage cost --customer-id c --by model -o ${format}`)).stdout;
+    expect((await told('table')).split('\n').slice(-5)).toEqual([
+      'MODEL               TOTAL',
+      '(not by model)   1.00 USD',
+      '(without model)  2.00 USD',
+      'large            3.00 USD',
+      '',
+    ]);
+    expect(JSON.parse(await told('json'))).toEqual({
+      data: { by: 'model', totalAmount: 6, unit: 'currency', ...dates, rows },
+    });
+  });
+
+  test('are no amounts of money where they are credits', async () => {
+    const facts = { startDate: '2026-03-01T00:00:00.000Z', endDate: '2026-03-02T00:00:00.000Z', unit: 'credits' };
+    const shell = createShell({ reply: () => ({ body: { totalAmount: 2.5, ...facts } as never }) });
+    const { stdout } = await shell.run('usage cost --customer-id c --by day --unit credits -o table');
+    expect(stdout.split('\n').slice(-3)).toEqual(['DAY         TOTAL', '2026-03-01    2.5', '']);
   });
 });
