@@ -75,7 +75,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   ]);
   assert(plan !== undefined && customer !== undefined, 'a plan or customer that is not there was refused');
   const items = buildContractItems(offer.sources, overrides.overrides);
-  refuse([...amountIssues(items, input.overrides ?? []), ...sizeIssues(items)]);
+  refuse([...amountIssues(items, input.overrides ?? []), ...unpricedIssues(items), ...sizeIssues(items)]);
   if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
   const contract: Contract = {
     id: context.newId(),
@@ -174,6 +174,16 @@ function amountIssues(items: readonly ContractItem[], overrides: readonly Overri
     const index = overrides.findIndex((each) => 'basePricingId' in each && each.basePricingId === item.pricingId);
     return [{ path: index < 0 ? 'planId' : `overrides[${index}]`, message }];
   });
+}
+
+/** Without these issues usage that no rate names would be given away unnoticed. */
+function unpricedIssues(items: readonly ContractItem[]): InputIssue[] {
+  const isUnpriced = ({ model, tiering, unitAmount, fallbackUnitAmount }: ContractItem): boolean =>
+    model === 'USAGE' && tiering === 'NONE' && unitAmount === undefined && fallbackUnitAmount === undefined;
+  return items.filter(isUnpriced).map(({ pricingName }) => ({
+    path: 'planId',
+    message: `the price "${pricingName}" has no unit amount, and the rate card of its meter no fallback`,
+  }));
 }
 
 /** Counts only until it is too much: every price of a meter holds its rate card, and a plan may have a hundred of those. */

@@ -2342,7 +2342,7 @@ export interface Operations {
         readonly billingMode?: "RECURRING" | "ONE_TIME";
         /** GRADUATED unless said otherwise when tiers are given, else NONE. */
         readonly tiering?: "NONE" | "VOLUME" | "GRADUATED";
-        /** Price of one unit in USD. */
+        /** Price of one unit in USD; required for FLAT. USAGE may leave it to the rate card of its meter. */
         readonly unitAmount?: string;
         /** Amount owed each period, in USD. */
         readonly flatAmount?: string;

@@ -186,7 +186,9 @@ export const catalogOperations = [
           .enum(tierings)
           .optional()
           .describe('GRADUATED unless said otherwise when tiers are given, else NONE.'),
-        unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
+        unitAmount: decimalInput
+          .optional()
+          .describe('Price of one unit in USD; required for FLAT. USAGE may leave it to the rate card of its meter.'),
         flatAmount: decimalInput.optional().describe('Amount owed each period, in USD.'),
         priceInterval: z.enum(priceIntervals).optional().describe('Required when RECURRING.'),
         priceIntervalCount: integerInput(1, limits.priceIntervalCount)
@@ -235,9 +237,6 @@ export const catalogOperations = [
         }
         if (input.model === 'TIER' && isMoreThanZero(input.flatAmount)) {
           context.addIssue(ruleIssue(['flatAmount'], 'goes into the tiers of a TIER price'));
-        }
-        if (input.model === 'USAGE' && input.unitAmount === undefined && input.pricingTiers === undefined) {
-          context.addIssue(ruleIssue(['unitAmount'], 'is required for USAGE without tiers'));
         }
         if (input.billingMode === 'RECURRING' && input.priceInterval === undefined) {
           context.addIssue(ruleIssue(['priceInterval'], 'is required when RECURRING'));

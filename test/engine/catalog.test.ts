@@ -153,6 +153,13 @@ describe('creating a price', () => {
     });
   });
 
+  it('by usage may leave its amount to the rate card', async () => {
+    const { id } = await createMeter();
+    const pricing = await createPricing({ model: 'USAGE', unitAmount: undefined, meterId: id });
+    expect(pricing).toMatchObject({ meterId: id, tiering: 'NONE' });
+    expect(pricing).not.toHaveProperty('unitAmount');
+  });
+
   it('that is refused makes no product', async () => {
     await expect(createPricing({ model: 'USAGE', meterId: unknownId })).rejects.toMatchObject({ kind: 'invalidInput' });
     expect(await productNames()).toEqual([]);
