@@ -30,7 +30,7 @@ export function reversalOf(
   wallet: WalletState,
 ): Correction | Refusal {
   if (entry.type === 'reversal' || entry.type === 'expiration') {
-    return { refusal: `entry ${entry.id} is a ${entry.type}, which cannot be reversed` };
+    return { refusal: `entry ${entry.id} is of type ${entry.type}, which cannot be reversed` };
   }
   if (entries.some((other) => other.reversesEntryId === entry.id)) {
     return { refusal: `entry ${entry.id} is reversed already` };

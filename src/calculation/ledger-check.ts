@@ -104,7 +104,8 @@ function linkProblem(entry: LedgerEntry, { grant }: EntryPlace): string | undefi
 function reversalProblem(entry: LedgerEntry, { target, isAgain }: EntryPlace): string | undefined {
   if (entry.type !== 'reversal') return undefined;
   if (target === undefined || target.seq >= entry.seq) return `reversal ${entry.id} undoes nothing`;
-  if (target.type === 'reversal' || target.type === 'expiration') return `reversal ${entry.id} undoes a ${target.type}`;
+  if (target.type === 'reversal' || target.type === 'expiration')
+    return `reversal ${entry.id} undoes an entry of type ${target.type}`;
   return isAgain ? `entry ${target.id} is reversed twice` : undefined;
 }
 

@@ -135,8 +135,8 @@ describe('a reversal', () => {
   });
 
   test.each([
-    ['entry r is a reversal, which cannot be reversed', moved('r', 'reversal', 400n), rated()],
-    ['entry e is a expiration, which cannot be reversed', moved('e', 'expiration', -1000n), rated()],
+    ['entry r is of type reversal, which cannot be reversed', moved('r', 'reversal', 400n), rated()],
+    ['entry e is of type expiration, which cannot be reversed', moved('e', 'expiration', -1000n), rated()],
     ['entry u has no grant in this contract', { ...usage, grantEntryId: 'x' }, rated()],
     [
       'grant g is partly used or has lapsed; take back the rest with an adjustment',

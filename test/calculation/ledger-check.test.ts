@@ -73,7 +73,10 @@ describe('a ledger', () => {
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, amountCents: 399n })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, creditMicros: 39_999_999n })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, appliedCents: -399n })],
-    ['reversal s undoes a reversal', ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' })],
+    [
+      'reversal s undoes an entry of type reversal',
+      ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' }),
+    ],
     ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'x' })],
     ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'r' })],
     ['reversal r undoes nothing', ledger(grant, reversal, usage)],
