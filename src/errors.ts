@@ -224,6 +224,9 @@ export class UnavailableError extends BillingError {
   }
 }
 
+/** 503: the query of a meter gives no number. The message names only what the organization itself made. */
+export class UnreadableMeterError extends UnavailableError {}
+
 /** Another program has upgraded the database to a schema that this one does not know: only a restart helps. */
 export class OutdatedError extends UnavailableError {
   constructor(location: string, versions: { readonly found: bigint | undefined; readonly known: bigint }) {

@@ -9,7 +9,7 @@
 import { decimal, roundHalfUp, zero } from '../calculation/money.ts';
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { sha256 } from '../digest.ts';
-import { UnavailableError } from '../errors.ts';
+import { UnavailableError, UnreadableMeterError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type MeterSql, MeterSqlError, type MeterSqlReading } from '../store/meter-sql.ts';
 
@@ -72,7 +72,7 @@ function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions
       return await meterSql.run({ scope: orgId, sql: meter.sql, readings, deadlineMilliseconds });
     } catch (cause) {
       if (!(cause instanceof MeterSqlError)) throw cause;
-      throw new UnavailableError(`the meter ${meter.code} (${meter.id}) gave no quantity: ${cause.message}`, {
+      throw new UnreadableMeterError(`the meter ${meter.code} (${meter.id}) gave no quantity: ${cause.message}`, {
         cause,
         hint: 'correct the events that its sql fails on, or price a meter with another sql',
       });
@@ -127,5 +127,5 @@ export async function readSqlMeter(
 
 /** Whether the database is locked, full or gone, rather than a meter whose query gave no number. */
 export function isOfDatabase(error: unknown): boolean {
-  return error instanceof UnavailableError && !(error.cause instanceof MeterSqlError);
+  return error instanceof UnavailableError && !(error instanceof UnreadableMeterError);
 }

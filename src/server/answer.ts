@@ -13,6 +13,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
   unknownOutcomeMessage,
+  UnreadableMeterError,
 } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
@@ -73,6 +74,7 @@ function envelope(message: string, code: string): { error: { message: string; co
  * of the database by its path.
  */
 export function failureOf(error: unknown): BillingError {
+  if (error instanceof UnreadableMeterError) return error;
   if (error instanceof BillingError && error.kind === 'unavailable') return unavailable(error);
   if (error instanceof BillingError && errorFacts[error.kind].status !== undefined && error.kind !== 'internal') {
     return error;

@@ -7,6 +7,7 @@ import type { Answer, Billing, OperationName } from '../../src/operations/index.
 import type { CallInput, Scope } from '../../src/operations/operation.ts';
 import { createServer } from '../../src/server/server.ts';
 import { startClient } from '../client/harness.ts';
+import { subscribe, use } from '../support/billing-scenario.ts';
 import { countedIds, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { send } from './harness.ts';
@@ -55,6 +56,21 @@ describe('a key of the engine', () => {
     const refused = await send(port, '/v1/customers');
     expect([refused.status, refused.message]).toEqual([401, 'Invalid API key']);
   });
+});
+
+test('a meter whose query gives no number is named to whoever asks for what it bills', async () => {
+  const acme = await subscribe(world, { meter: { sql: `SELECT max(properties['tokens']) AS value FROM events` } });
+  await use(world, acme, { tokens: 'many', at: '2026-03-01T00:00:00Z' });
+  const { key } = await createKey(world, ['invoices:read']);
+  const { port } = await serve(world);
+  const reply = await send(port, '/v1/invoices', { headers: { authorization: `Bearer ${key}` } });
+  expect(JSON.parse(reply.text)).toEqual({
+    error: {
+      message: `the meter TOKENS_ACME (${acme.meterId}) gave no quantity: value must be a number, and is a text: cast or sum it`,
+      code: 'UNAVAILABLE',
+    },
+  });
+  expect([reply.status, reply.headers['retry-after']]).toEqual([503, '1']);
 });
 
 describe('tenants', () => {
