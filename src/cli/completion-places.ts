@@ -1,4 +1,4 @@
-/** What may follow each word of the command line, for the completion scripts: read off the manifest and the parser. */
+/** What may follow each word of the command line, for the completion scripts: taken from the manifest and the parser. */
 
 import type { Command } from 'commander';
 
@@ -13,7 +13,7 @@ import type { GlobalFlag } from './command-line/global-flags.ts';
 import type { CommandSpec, Manifest } from './command-line/manifest.ts';
 import { hasFlag } from './verb.ts';
 
-/** The root first, then groups, verbs and commands that are no operation, in the order of help. */
+/** The root first, then groups, verbs and commands that are not operations, in the order of help. */
 export async function placesOf(manifest: Manifest): Promise<Place[]> {
   const places: Place[] = [];
   const root: Record<string, string> = { ...manifest.groups };
@@ -51,7 +51,7 @@ function isGroup(words: string, next: Place['next']): boolean {
   return words !== 'help' && words !== 'completion' && Object.keys(next).length > 0;
 }
 
-/** Behind `help` stand the words of a command. */
+/** After `help` come the words of a command. */
 function helpPlace(words: string, next: Place['next']): Place {
   return { words: `help ${words}`, next, flags: [], switches: [], asks: [], ids: 0 };
 }
@@ -90,7 +90,7 @@ function localPlace(words: string, command: Command): Place {
   };
 }
 
-/** Words that follow a command which has no verbs. */
+/** Words that follow a command without verbs. */
 const wordsBehind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   completion: Object.fromEntries(shells.map((shell) => [shell, `for ${shell}`])),
   help: Object.fromEntries(Object.entries(helpTopics).map(([topic, text]) => [topic, titleOf(text)])),

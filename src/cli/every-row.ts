@@ -1,4 +1,4 @@
-/** Lists of a service, read to their end. */
+/** Lists of a service, read to the end. */
 
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -18,7 +18,7 @@ export type ListName =
 
 export type RowOf<N extends ListName> = ResponseBody<N>['data'][number];
 
-/** Every row, newest first. A row that others moved to the next page while it was read is kept once. */
+/** Every row, newest first, and each once, even if other clients' writes moved it to the next page during the reading. */
 export async function everyRow<N extends ListName>(
   billing: Billing,
   name: N,
@@ -33,9 +33,9 @@ export async function everyRow<N extends ListName>(
 type PageQuery = Readonly<Record<string, string>>;
 
 export interface ListPage<R> {
-  /** Without those that a page before has had. */
+  /** Without the rows of earlier pages. */
   readonly rows: readonly R[];
-  /** How many the list has by now; undefined where a service does not say. */
+  /** How many rows the list has now; undefined where a service does not say. */
   readonly total: number | undefined;
 }
 
@@ -46,9 +46,9 @@ interface PageBody<R> {
 }
 
 /**
- * The pages of a list from the offset of `query` on; there is one at least. `read` gives the body of one. Holds the ids of all
- * rows, and a page of them. Throws a network error where a service gives nothing but rows that it gave before: one that does
- * not know the offset would be read for ever.
+ * The pages of a list from the offset of `query` on; at least one. `read` returns the body of a page. Holds one page and the
+ * ids of all rows. Throws a network error if a page has only rows that came before: a service that ignores the offset would
+ * be read forever.
  */
 export async function* pagesOf<R>(
   read: (query: PageQuery) => Promise<unknown>,
@@ -67,7 +67,7 @@ export async function* pagesOf<R>(
     yield { rows, total };
     offset += data.length;
     if (!hasMore || data.length === 0) return;
-    // Where the list has grown by as many meanwhile, that is where they are now.
+    // If the list has grown by a whole page meanwhile, the rows already read have moved here.
     if (rows.length === 0 && !((total ?? 0) > (before ?? 0))) throw sameAgain();
     before = total;
   }

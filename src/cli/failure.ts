@@ -1,4 +1,4 @@
-/** How a failure is told: one line what, one line what next; for scripts the same as JSON; and the exit code. */
+/** How a failure is reported: what failed and what to do next, a line each; the same as JSON for scripts; the exit code. */
 
 import { BillingError, InvalidInputError, errorFacts } from '../errors.ts';
 import type { GlobalFlags } from './command-line/global-flags.ts';
@@ -16,11 +16,11 @@ export interface FailureContext {
   readonly profile?: string | undefined;
   readonly environment?: string | undefined;
   readonly flags?: GlobalFlags | undefined;
-  /** The operation's command, to name flags after the fields of a refusal. */
+  /** The operation's command, to name the flags of the fields that a refusal is about. */
   readonly command?: CommandSpec | undefined;
 }
 
-/** Tells the failure on standard error; returns the exit code. */
+/** Writes the failure to standard error; returns the exit code. */
 export function tellFailure(error: unknown, context: FailureContext): number {
   const failure = error instanceof BillingError ? error : unexpected(error);
   const facts = errorFacts[failure.kind];
@@ -51,7 +51,7 @@ export function tellFailure(error: unknown, context: FailureContext): number {
   return facts.exitCode;
 }
 
-/** What the system has no more of. Whether something was done before that is for the person to look up. */
+/** What the system has run out of. The person must look up whether something was done before that. */
 const scarce: Readonly<Record<string, string>> = {
   EMFILE: 'this program may have no more files open',
   ENFILE: 'this machine may have no more files open',
@@ -86,7 +86,7 @@ function debugHint(failure: BillingError, error: unknown, { isDebug }: FailureCo
   return failure === error || isDebug ? undefined : 'run it again with --debug to see where it happened';
 }
 
-/** A person who sees no answer does it again, which must not happen to a write; of a reading there is nothing to say. */
+/** A person who sees no answer repeats the command, which must not happen to a write. A read needs no such hint. */
 function unprintedHint(failure: BillingError, command: CommandSpec | undefined): string | undefined {
   if (!(failure instanceof UnprintedError) || command?.isWrite === false) return undefined;
   const what =
@@ -99,7 +99,7 @@ function oneLine(message: string): string {
   return message.replaceAll(/\s*\n\s*/g, ' ');
 }
 
-/** The flags of the fields that a refusal names by their paths. */
+/** The flags for the fields whose paths a refusal names. */
 function flagHint(failure: BillingError, command: CommandSpec | undefined): string | undefined {
   if (command === undefined || !(failure.kind === 'invalidInput' || failure.kind === 'badRequest')) return undefined;
   const heads =
@@ -119,7 +119,7 @@ function headOf(path: string): string {
 function stackOf(error: unknown): string[] {
   const lines: string[] = [];
   for (let each: unknown = error; each instanceof Error && lines.length < 100; each = each.cause) {
-    // A message of several lines is one here: those of others could look like ours.
+    // A message of several lines becomes one: lines from elsewhere could look like ours.
     lines.push(...(each.stack ?? each.message).replaceAll(/\s*\n(?! {4}at )/g, ' ').split('\n'));
   }
   return lines;

@@ -1,4 +1,4 @@
-/** Every help page as data, read off the parser: what the man page, `tally commands` and the completions are made of. */
+/** Every help page as data, taken from the parser: the source of the man page, `tally commands` and the completions. */
 
 import { Command } from 'commander';
 
@@ -10,7 +10,7 @@ import type { HelpPage } from './help/page.ts';
 import type { ExampleLine, Manifest } from './command-line/manifest.ts';
 import { completeVerb, summarizeVerb } from './verb.ts';
 
-/** The root, every group, every verb and every command that is no operation, in the order of help. */
+/** The root, every group, every verb and every command that is not an operation, in the order of help. */
 export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
   const pages = [pageOf([], describeRoot(new Command('tally')))];
   for (const [name, summary] of Object.entries(manifest.groups)) {
@@ -27,7 +27,7 @@ export async function helpPages(manifest: Manifest): Promise<HelpPage[]> {
   return [...pages, ...(await commandPages(manifest))];
 }
 
-/** What is no operation: verbs of groups, then commands, each with its verbs behind it. */
+/** Commands that are not operations: verbs of groups, then commands, each followed by its verbs. */
 export async function localPages(manifest: Manifest): Promise<HelpPage[]> {
   const verbs = await Promise.all(Object.keys(localVerbs).map(async (group) => await verbPages(group, manifest)));
   return [...verbs.flat(), ...(await commandPages(manifest))];
@@ -50,7 +50,7 @@ async function commandPages(manifest: Manifest): Promise<HelpPage[]> {
   return pages;
 }
 
-/** A local command with its flags and verbs, declared for nothing but to be read. */
+/** A local command with its flags and verbs, declared only to be read. */
 export async function declared(
   name: string,
   { load, summary }: Pick<LocalCommand, 'load' | 'summary'>,

@@ -1,4 +1,4 @@
-/** Commands from the manifest: builds what the command line needs of them, parses it, runs it, and tells what failed. */
+/** Commands from the manifest: builds those that the command line needs, parses it, runs it and reports failures. */
 
 import { CommanderError, Help } from 'commander';
 import type { Command, Option } from 'commander';
@@ -22,7 +22,7 @@ import type { Target } from './target/target.ts';
 import type { Named } from './usage-error.ts';
 import { completeVerb, globalOption, summarizeVerb } from './verb.ts';
 
-/** What is known by the time that something fails. */
+/** What is known by the time something fails. */
 interface Progress {
   command?: CommandSpec;
   flags?: GlobalFlags;
@@ -59,7 +59,8 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
     try {
       await parse(seen);
     } catch (error) {
-      // Nothing has begun: a line that it could not read is read by all flags, which may be why, or what was meant.
+      // Nothing has begun yet. The parser reads a line that it refused once more with all flags: one of them may be the
+      // cause, or what was meant.
       if (seen.length === flags.length || progress.flags !== undefined || !isRefusal(error)) throw error;
       await parse(flags);
     }
@@ -82,18 +83,18 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
   }
 }
 
-/** Whether the parser could not read a line; help and the version end it by an error too. */
+/** Whether the parser refused the line. It ends help and version with an error too. */
 function isRefusal(error: unknown): error is CommanderError {
   return error instanceof CommanderError && error.exitCode !== 0 && error.code !== 'commander.help';
 }
 
-/** The flags of all commands, but for those that a command has as its own. */
+/** The flags of all commands, except those that this command replaces by its own. */
 function globalFlagsOf(command: string | undefined): readonly GlobalFlag[] {
   const ownFlags = localCommands[command ?? '']?.ownFlags ?? [];
   return globalFlags.filter(({ name }) => !ownFlags.includes(name));
 }
 
-/** Whether the line may give the flag. Declaring one takes the parser longer than reading it, and most lines give two or three. */
+/** Whether the line may give the flag. Declaring one costs more than reading it, and most lines give two or three. */
 function isSeen({ name, short }: GlobalFlag, argv: readonly string[]): boolean {
   return argv.some((word) => word.startsWith(`--${name}`) || (short !== undefined && word.startsWith(`-${short}`)));
 }
@@ -112,7 +113,7 @@ function namedIn(program: Command, words: readonly string[]): Named {
   return { known, isUnknown: false, path };
 }
 
-/** The parser would print the help of another command than was meant. */
+/** Otherwise the parser would print the help of a different command than the one meant. */
 function withoutHelp(argv: readonly string[]): string[] {
   return argv.filter((word) => word !== '--help' && word !== '-h');
 }
@@ -121,12 +122,12 @@ function isCommand(word: string | undefined): boolean {
   return word !== undefined && (Object.hasOwn(commandGroups, word) || Object.hasOwn(localCommands, word));
 }
 
-/** Whether a line that begins with the word is about that command alone, and no other need be known to read it. */
+/** Whether a line that begins with this word needs no other command to be read. */
 function isAlone(word: string | undefined): boolean {
   return isCommand(word) && word !== 'help';
 }
 
-/** Whether a verb comes next. */
+/** Whether a verb follows this word. */
 function isGroup(word: string | undefined): boolean {
   if (word === undefined) return false;
   return Object.hasOwn(commandGroups, word) || (isCommand(word) && localCommands[word]?.hasVerbs === true);
@@ -173,14 +174,14 @@ function createProgram(
   return program;
 }
 
-/** An empty one is a variable that a script forgot to set. */
+/** Refuses an empty argument: it is usually a variable that a script forgot to set. */
 function refuseEmpty(command: Command): void {
   const empty = command.registeredArguments.find(({ required }, index) => required && command.args[index] === '');
   if (empty === undefined) return;
   command.error(`error: missing required argument '${empty.name()}'`, { code: 'commander.missingArgument' });
 }
 
-/** The commands before the flags, of which the root has many. */
+/** Commands come before flags, of which the root has many. */
 function formatHelp(command: Command, helper: Help): string {
   const sections = Help.prototype.formatHelp
     .call(helper, command, helper)
@@ -190,7 +191,7 @@ function formatHelp(command: Command, helper: Help): string {
   return `${[...sections.filter((each) => !isFlags(each)), ...sections.filter(isFlags)].join('\n\n')}\n`;
 }
 
-/** Without the parser's remark on what a flag without a value means, which its form says already. */
+/** Leaves out the parser's remark on what a flag means without its value: the flag's form says it already. */
 function optionDescription(option: Option): string {
   return Help.prototype.optionDescription.call(new Help(), option).replace(/ ?\(preset: [^)]*\)/, '');
 }
@@ -199,14 +200,14 @@ function subcommandTerm(command: Command): string {
   return `${command.name()} ${command.parent?.parent === null ? '' : command.usage().replace(/ ?\[flags\]$/, '')}`.trim();
 }
 
-/** Every group with its summary, or the named one alone, and of its verbs the named one: each costs time to set up. */
+/** Adds every group with its summary, or only the named group, and of its verbs only the named one: each takes time to set up. */
 async function addCommands(
   program: Command,
   options: { readonly words: readonly string[]; readonly load: LoadManifest; readonly runAction: Run },
 ): Promise<void> {
   const { words, load, runAction } = options;
   const [named, verbWord] = words;
-  // What Node was told has been judged by then.
+  // The flags given to Node have been checked by then.
   const runLine: Declaring['runLine'] = async (argv, dependencies) =>
     await run([allowInspect, ...argv], dependencies, load);
   const declaring = { loadManifest: load, allCommands: allCommandsOf(load), runLine };
@@ -249,7 +250,7 @@ function allCommandsOf(load: LoadManifest): AllCommands {
   };
 }
 
-/** What does not look at `--dry-run` would do all of its work. */
+/** Refuses `--dry-run` for commands that do not look at it: they would do all of their work. */
 function refusingDryRun(runAction: Run): Run {
   return async (action) =>
     await runAction(async (session) => {
@@ -263,7 +264,7 @@ function refusingDryRun(runAction: Run): Run {
     });
 }
 
-/** Groups of the embedded service alone. */
+/** Groups that only the embedded service has. */
 const administrationGroups: ReadonlySet<string> = new Set([
   'keys',
   'orgs',
@@ -273,7 +274,7 @@ const administrationGroups: ReadonlySet<string> = new Set([
   'events',
 ] satisfies CommandGroup[]);
 
-/** What the group's help tells of each verb; the rest when the parser comes to the verb. */
+/** Declares of each verb what the group's help shows, and the rest when the parser reaches the verb. */
 function addVerbs(group: Command, commands: readonly CommandSpec[], runAction: Run): void {
   for (const command of commands) summarizeVerb(group.command(command.verb), command);
   group.hook('preSubcommand', (_group, verb) => {

@@ -1,17 +1,17 @@
-/** Choices that follow from a seed alone, on every machine the same. */
+/** Choices that follow from a seed alone, the same on every machine. */
 
 import { BillingError } from '../errors.ts';
 
-/** The seed of `--seed`. Throws a usage error for what is no whole number of at most nine digits. */
+/** The seed of `--seed`. Throws a usage error for anything but a whole number of at most nine digits. */
 export function seedOfFlag(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new BillingError('usage', `--seed takes a whole number of at most 9 digits, not ${text}`);
 }
 
-/** A whole number from 0 up to a bound, which is excluded. */
+/** A whole number from 0 up to a bound, exclusive. */
 export type Random = (below: number) => number;
 
-/** One of the things, as often as its weight is of all of them. */
+/** One of the things, each with a probability proportional to its weight. */
 export function pick<T>(things: readonly T[], weights: readonly number[], random: Random): T {
   let left = random(weights.reduce((sum, weight) => sum + weight, 0));
   for (const [index, thing] of things.entries()) {

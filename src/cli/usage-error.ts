@@ -1,4 +1,4 @@
-/** The parser's words as ours: what is wrong with a command line, and what was probably meant. */
+/** The parser's complaints in our words: what is wrong with a command line, and what was probably meant. */
 
 import type { Command, CommanderError } from 'commander';
 
@@ -9,18 +9,18 @@ import { localVerbs } from './commands/index.ts';
 export interface Named {
   /** The words that name a command and its verb. */
   readonly known: readonly string[];
-  /** Whether another word stands in the place of one. */
+  /** Whether a word that names neither follows them. */
   readonly isUnknown: boolean;
-  /** The program and what is named of it: whose flags may follow. */
+  /** The program and the commands named: their flags may follow. */
   readonly path: readonly Command[];
 }
 
-/** More would be a list of commands, which help is. */
+/** More suggestions than this would be a list of commands, which help shows. */
 const mostMeant = 3;
 
 /**
- * Words that say the same of different things, of which a group has its own: these are never misspelt. Others would be taken
- * for what looks like them, `remove` for `resume`.
+ * Words for the same action, of which each group uses one. They are never treated as misspellings, or a word would be
+ * corrected to one that looks like it, `remove` to `resume`.
  */
 const alike = [
   ['get', 'show', 'view', 'describe'],
@@ -65,7 +65,7 @@ export async function usageError(
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
 }
 
-/** What begins with it; else what has all of its words, or of whose words it has all: `--cents`, `--pricing-tier`. */
+/** Flags that begin with the word; else those with all of its words, or with no others: `--cents`, `--pricing-tier`. */
 function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   const name = flag.replace(/=.*/s, '');
   const wordsOf = (text: string) => new Set(text.slice(2).split('-'));
@@ -75,7 +75,7 @@ function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   return listed(others.filter((each) => each.startsWith(name))) ?? listed(others.filter(isKin));
 }
 
-/** Prices, plans, products and meters: what can be archived and not updated (semantics 3). */
+/** Whether the word asks to change a price, plan, product or meter: they can be archived but not updated (semantics 3). */
 function isChangeOfWhatStays(word: string, names: readonly string[]): boolean {
   const isChange = alike.some((words) => words.includes('update') && words.includes(word));
   return isChange && names.includes('archive') && !names.includes('update');
@@ -85,7 +85,7 @@ function begunWith(word: string, names: readonly string[]): string | undefined {
   return listed(names.filter((name) => name.startsWith(word)));
 }
 
-/** The group of a verb that stands without it; undefined for one that many groups have. */
+/** The group of a verb given without one; undefined if too many groups have the verb. */
 async function groupMeant(verb: string, load: LoadManifest): Promise<string | undefined> {
   const { commands } = await load();
   const groups = commands.filter((command) => command.verb === verb).map(({ group }) => group);
@@ -93,7 +93,7 @@ async function groupMeant(verb: string, load: LoadManifest): Promise<string | un
   return listed([...groups, ...locals.map(([group]) => group)].map((group) => `${group} ${verb}`));
 }
 
-/** A word of the same meaning comes before one that is like it. */
+/** A word with the same meaning takes precedence over one with a similar spelling. */
 function commandMeant(word: string, names: readonly string[], similar: string | undefined): string | undefined {
   const same = alike.find((words) => words.includes(word));
   return same === undefined ? similar : listed(names.filter((name) => same.includes(name)));

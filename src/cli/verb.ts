@@ -1,4 +1,4 @@
-/** The parser's command of an operation: its flags, its help, and what was given to it. */
+/** The parser's command for an operation: its flags, its help, and the values given. */
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -13,7 +13,7 @@ import type { Invocation } from './command-line/invocation.ts';
 import { clearableFlags } from './command-line/manifest.ts';
 import type { CommandSpec, FlagSpec } from './command-line/manifest.ts';
 
-/** What the help of a group tells of the command of an operation; the rest is `completeVerb`'s. */
+/** Declares what the group's help shows of an operation's command; `completeVerb` adds the rest. */
 export function summarizeVerb(verb: Command, { positionals, summary }: CommandSpec): Command {
   const ids = positionals.map(({ placeholder }) => `<${placeholder}>`);
   return verb.summary(summary).usage([...ids, '[flags]'].join(' '));
@@ -22,7 +22,7 @@ export function summarizeVerb(verb: Command, { positionals, summary }: CommandSp
 /** Gives the command of an operation its flags, help and action. */
 export function completeVerb(verb: Command, command: CommandSpec, runAction: Run): void {
   verb.description(byFlags([`${command.summary}.`, command.description].filter(Boolean).join(' '), command));
-  // Not required of the parser: an unknown flag is the better thing to hear of, and a person can still be asked.
+  // The parser does not require them: an unknown flag is the more useful complaint, and a person can still be asked.
   for (const { placeholder, description } of command.positionals) verb.argument(`[${placeholder}]`, description);
   for (const spec of command.flags) addFlag(verb, { ...spec, description: byFlags(spec.description, command) });
   for (const flag of command.localFlags ?? []) verb.addOption(globalOption(flag));
@@ -36,7 +36,7 @@ export function completeVerb(verb: Command, command: CommandSpec, runAction: Run
   });
 }
 
-/** Fields are called what is typed: `goes with creditAmount` as `goes with --credit-amount`. */
+/** Names fields by their flags: `goes with creditAmount` becomes `goes with --credit-amount`. */
 function byFlags(text: string, { flags }: CommandSpec): string {
   return text.replaceAll(/\b[a-z]+[A-Z]\w*/g, (word) => {
     const spec = flags.find(({ name }) => name === word);
@@ -44,7 +44,7 @@ function byFlags(text: string, { flags }: CommandSpec): string {
   });
 }
 
-/** Whether a command takes one of the flags of operations, beside `--help`. */
+/** Whether a command takes this flag of operations; `--help` is not counted. */
 export function hasFlag(command: CommandSpec, name: (typeof operationFlags)[number]['name']): boolean {
   if (name === 'input') return command.hasBody;
   if (name === 'clear') return clearableFlags(command).length > 0;
@@ -52,7 +52,7 @@ export function hasFlag(command: CommandSpec, name: (typeof operationFlags)[numb
   return name === 'if-match' && command.isVersioned && command.isWrite;
 }
 
-/** What can be cleared is said in help, so that nobody has to find out by a refusal. */
+/** Help lists the fields that can be cleared, so that nobody has to learn them from a refusal. */
 function operationOption(flag: (typeof operationFlags)[number], command: CommandSpec): Option {
   if (flag.name !== 'clear') return globalOption(flag);
   return globalOption({ ...flag, description: `${flag.description}: ${clearableFlags(command).join(', ')}` });
@@ -82,7 +82,7 @@ function addFlag(verb: Command, spec: FlagSpec): void {
   }
 }
 
-/** What the service takes without the flag, where its description does not say so. */
+/** The default of the service, where the flag's description does not give it. */
 function defaultNote({ default: preset, description }: FlagSpec): string {
   return typeof preset !== 'string' || description.includes('when not given') ? '' : `${preset} when not given`;
 }
@@ -138,7 +138,7 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]): Invocatio
   };
 }
 
-/** A flag as the parser takes it. */
+/** The parser's option for a flag. */
 export function globalOption(flag: GlobalFlag): Option {
   const option = new Option(flagForm(flag), flag.description);
   return flag.choices === undefined ? option : option.choices([...flag.choices]);
