@@ -1,47 +1,47 @@
-/** What draws itself on a terminal again and again, and is stopped there by Ctrl-Z or ended by a signal. */
+/** Drawings that repaint themselves on a terminal, and how Ctrl-Z stops them or a signal ends them. */
 
 import { Writable } from 'node:stream';
 import type { Readable } from 'node:stream';
 
-/** What becomes of a drawing when a signal interrupts the process. */
+/** What happens to a drawing when a signal interrupts the process. */
 export interface Interruption {
-  /** Called before the process ends or stops, which a shell tells on the next line: the terminal is left as it was found. */
+  /** Called before the process ends or stops, to restore the terminal. The shell reports the stop on the next line. */
   readonly leave: (how: 'ended' | 'stopped') => void;
-  /** Called each time the process goes on after it was stopped, on a line of its own. */
+  /** Called each time the process continues after a stop, on a new line. */
   readonly goOn: () => void;
 }
 
 export interface Drawing {
   readonly output: Writable;
-  /** Signals are no business of the drawing any more. */
+  /** Ends the handling of signals for the drawing. */
   readonly close: () => void;
 }
 
-/** Standard input, which a terminal gives key by key. */
+/** Standard input, which a terminal delivers key by key. */
 export type Keys = Readable & { readonly isTTY?: boolean; readonly setRawMode?: (isRaw: boolean) => unknown };
 
 interface Surroundings {
   readonly stdin: Keys;
   readonly whenInterrupted: (interruption: Interruption) => () => void;
-  /** Stops the process, as Ctrl-Z does where keys are not read one by one. */
+  /** Stops the process as Ctrl-Z does where keys are not read one by one. */
   readonly stop: () => void;
 }
 
 const showCursor = '\u001b[?25h';
 const hideCursor = '\u001b[?25l';
-/** A bar is cut at the width of the terminal. What cuts it would cut whatever is written there. */
+/** A bar is cut at the width of the terminal; the same mode would cut anything else written there. */
 const wrapLines = '\u001b[?7h';
 const cutLines = '\u001b[?7l';
 const lineEnd = { ended: '\n', stopped: '' };
 const wipeBelow = '\u001b[J';
 const wipeLine = '\r\u001b[K';
 /**
- * The bar ends where it began, which after a stop, and after what was told meanwhile, is another line. Kept while lines wrap:
- * some terminals keep that too, and have it again when the bar ends.
+ * The bar ends at the saved position, which moves after a stop and after other lines are printed. It is saved while lines
+ * wrap: some terminals save that mode too, and restore it when the bar ends.
  */
 const keepPlace = '\u001b7';
 
-/** For a progress bar, which hides the cursor, has lines cut, and draws itself by its own clock. */
+/** For a progress bar, which hides the cursor, has lines cut, and repaints itself on a timer. */
 export function drawBar(output: Writable, { whenInterrupted }: Surroundings): Drawing {
   const close = whenInterrupted({
     leave: (how) => void output.write(`${showCursor}${wrapLines}${lineEnd[how]}`),
@@ -50,14 +50,14 @@ export function drawBar(output: Writable, { whenInterrupted }: Surroundings): Dr
   return { output, close };
 }
 
-/** Whole lines in the place of a bar that is being drawn, which goes on below them. */
+/** Whole lines printed in place of a bar, which continues below them. */
 export function aboveBar(lines: string): string {
   return `${wipeLine}${wrapLines}${lines}${keepPlace}${cutLines}`;
 }
 
 /**
- * For a question, which draws itself when a key is pressed: after a stop it is drawn again as it was. Ctrl-Z is taken from
- * readline, which after it takes the input for paused, and never lets go of it.
+ * For a question, which repaints itself when a key is pressed; after a stop it is repainted as it was. Ctrl-Z is kept from
+ * readline, which would treat the input as paused after it and never release it.
  */
 export function drawQuestion(
   stream: Writable & { readonly columns?: number },
@@ -70,7 +70,7 @@ export function drawQuestion(
       const text = String(chunk);
       drawn = moveAlone.test(text) ? drawn + text : text.replace(wipingOut, '');
       stream.write(chunk);
-      // At once: what follows must not wait here while others write to the same terminal.
+      // At once: later output must not wait here while others write to the same terminal.
       done();
     },
   });
@@ -84,7 +84,7 @@ export function drawQuestion(
   const close = whenInterrupted({
     leave: (how) => {
       stdin.setRawMode?.(false);
-      // What stands below, choices for one, would be written over line by line.
+      // Lines below, such as choices, would be overwritten one by one.
       stream.write(`${wipeBelow}${showCursor}${lineEnd[how]}`);
     },
     goOn: () => {
@@ -102,7 +102,7 @@ export function drawQuestion(
   };
 }
 
-/** How a drawing begins that takes the place of the one before: down to its last line, and each line wiped, upwards. */
+/** How a drawing begins that replaces the previous one: down to its last line, then upwards, wiping each line. */
 const wipingOut = /^(?:\u001b\[\d*[ABGK])+/;
-/** The cursor within the drawing. */
+/** A move of the cursor within the drawing. */
 const moveAlone = /^\u001b\[\d+G$/;

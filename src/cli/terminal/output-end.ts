@@ -1,6 +1,6 @@
 /**
- * Where standard output and error are written. Opening Node's stream for one takes a sixth of the time in which Node starts,
- * and only a terminal needs it: a file or a pipe is written to as it is. Either way nothing is left to write afterwards.
+ * Where standard output and error are written. Opening Node's stream for one takes a sixth of Node's start-up time, and only
+ * a terminal needs it: files and pipes are written directly. Either way nothing is left to write afterwards.
  */
 
 import { fstatSync, statSync, writeSync } from 'node:fs';
@@ -15,23 +15,23 @@ export interface OutputEnd {
   write(text: string): void;
   /** The stream itself, for what draws on it. */
   stream(): Writable;
-  /** Whether a stream is open, which may hold something that it has not written yet. */
+  /** Whether a stream is open; it may hold text not written yet. */
   readonly isStream: boolean;
 }
 
 export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What to do where something cannot be written. A reader that went away (`| head`) is no failure: what is left is dropped. */
+/** What to do when something cannot be written. A reader that went away (`| head`) is not a failure: the rest is dropped. */
 type OnFailure = (error: NodeJS.ErrnoException) => void;
 
 const refuseUnwritten: OnFailure = (error) => {
   if (error.code !== 'EPIPE') throw unwritable(error);
 };
 
-/** For standard error: there is nowhere to say so, and a service whose log is full has to go on. */
+/** For standard error: there is nowhere to report the failure, and a service whose log is full has to go on. */
 export const dropUnwritten: OnFailure = () => undefined;
 
-/** The end behind a stream. */
+/** The end that writes to a stream. */
 export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUnwritten): OutputEnd {
   stream.on('error', onFailure);
   return {
@@ -45,7 +45,7 @@ export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUn
   };
 }
 
-/** The end at an open file descriptor, whose stream `open` gives; it is opened where it has to be. */
+/** The end at an open file descriptor; `open` gives its stream, and is called only when the stream is needed. */
 export function descriptorEnd(
   descriptor: number,
   open: () => ProcessStream,
@@ -73,13 +73,13 @@ export function descriptorEnd(
   };
 }
 
-/** Writes what can be written without waiting for a stream; gives what is left. */
+/** Writes as much as possible without waiting for a stream; returns the rest. */
 function writeNow(descriptor: number, bytes: Buffer, onFailure: OnFailure): Buffer {
   let written = 0;
   try {
     while (written < bytes.length) written += writeSync(descriptor, bytes, written);
   } catch (error) {
-    // Another program made the pipe non-blocking, and it is full: a stream knows when to go on.
+    // Another program made the pipe non-blocking, and it is full. A stream knows when to continue.
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
       onFailure(error as NodeJS.ErrnoException);
       return Buffer.alloc(0);
@@ -93,7 +93,7 @@ function unwritable(cause: NodeJS.ErrnoException): UnprintedError {
   return new UnprintedError('internal', `the output cannot be written: ${why}`, { cause });
 }
 
-/** Terminals are devices. So is where output is thrown away, which scripts do. */
+/** Whether the descriptor may be a terminal: a device, but not the one that discards output, which scripts use. */
 function isDevice(descriptor: number): boolean {
   try {
     const facts = fstatSync(descriptor);
@@ -103,7 +103,7 @@ function isDevice(descriptor: number): boolean {
   }
 }
 
-/** Which device that is; undefined on Windows, where every device may be a terminal. */
+/** The device that discards output; undefined on Windows, where every device may be a terminal. */
 function nowhere(): number | undefined {
   return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
 }

@@ -1,4 +1,4 @@
-/** Questions on a terminal that cannot move its cursor (`TERM=dumb`), and what a person answers: one line after another. */
+/** Questions on a terminal that cannot move its cursor (`TERM=dumb`), and the person's answers, line by line. */
 
 import type { Writable } from 'node:stream';
 
@@ -15,7 +15,7 @@ export interface PlainStreams {
   readonly whenInterrupted: (interruption: Interruption) => () => void;
 }
 
-/** The answer, `yes` for a confirmed question; undefined at the end of input. */
+/** The person's answer, `yes` for a confirmed question; undefined at the end of input. */
 export async function askPlainly(question: Question, streams: PlainStreams): Promise<string | undefined> {
   const { message } = question;
   if (question.kind === 'secret') return await secretAnswer(say`? ${message} (not shown): `, streams);
@@ -28,7 +28,7 @@ export async function askPlainly(question: Question, streams: PlainStreams): Pro
 async function answerTo(prompt: SafeText, { input, output }: PlainStreams): Promise<string | undefined> {
   output.write(prompt);
   const line = await nextLine(input);
-  // What is said next begins on a line of its own.
+  // So that the next message begins on a new line.
   if (line === undefined) output.write('\n');
   return line;
 }
@@ -42,7 +42,7 @@ async function validAnswer({ message, validate }: Question, streams: PlainStream
   }
 }
 
-/** By its number or its value; of a long list by a piece of it first. */
+/** The value chosen by its number or value; in a long list first narrowed by a part of it. */
 async function chosen({ message, choices = [] }: Question, streams: PlainStreams): Promise<string | undefined> {
   const { output } = streams;
   output.write(say`? ${message}\n`);
@@ -66,7 +66,7 @@ function numberOf(reply: string): number {
   return /^\d+$/.test(reply) ? Number(reply) : 0;
 }
 
-/** The next line of a terminal that edits lines itself; undefined at the end of input, whatever was typed before it. */
+/** The next line, from a terminal that edits lines itself; undefined at the end of input, whatever was typed before it. */
 async function nextLine(input: Keys): Promise<string | undefined> {
   let text = '';
   const line = await untilTold(input, (chunk) => {
@@ -79,7 +79,7 @@ async function nextLine(input: Keys): Promise<string | undefined> {
   return line.replace(/\r$/, '');
 }
 
-/** Reads until `take` makes something of what came; undefined at the end of input. */
+/** Reads until `take` returns a value, and returns that; undefined at the end of input. */
 async function untilTold<T>(input: Keys, take: (chunk: string) => T | undefined): Promise<T | undefined> {
   if (input.readableEnded) return undefined;
   const decoder = new TextDecoder();
@@ -100,7 +100,7 @@ async function untilTold<T>(input: Keys, take: (chunk: string) => T | undefined)
 const [interruptKey, endKey, wipeKey] = ['\u0003', '\u0004', '\u0015'];
 const lastWiped = new Set(['\u007f', '\b']);
 
-/** Read key by key, since a terminal that edits lines shows them. */
+/** Reads key by key, because a terminal that edits lines would show them. */
 async function secretAnswer(
   prompt: SafeText,
   { input, output, whenInterrupted }: PlainStreams,

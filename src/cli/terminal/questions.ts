@@ -1,4 +1,4 @@
-/** Questions as they are drawn on a terminal, and what a person answers. */
+/** Questions drawn on a terminal, and the person's answers. */
 
 import type { Readable, Writable } from 'node:stream';
 
@@ -8,10 +8,10 @@ import { BillingError } from '../../errors.ts';
 import { safe, say } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
 
-/** What can be answered, with what tells it from the others. */
+/** A possible answer, with a label that distinguishes it from the others. */
 export interface Choice {
   readonly value: string;
-  /** Empty where a value says all. */
+  /** Empty where the value is enough. */
   readonly label: string;
 }
 
@@ -20,7 +20,7 @@ export interface Question {
   readonly message: SafeText;
   /** Long lists are searched. */
   readonly choices?: readonly Choice[] | undefined;
-  /** What is wrong with an answer, which is then asked for again; undefined for nothing. */
+  /** Says what is wrong with an answer, which is then asked for again; undefined if nothing is. */
   readonly validate?: (text: string) => Promise<string | undefined>;
 }
 
@@ -31,7 +31,7 @@ export interface Drawn {
   readonly hasUnicode: boolean;
 }
 
-/** The library's own signs are of more than ASCII. */
+/** The library's own symbols are not ASCII. */
 const plainTheme = {
   prefix: { idle: '?', done: '+' },
   spinner: { interval: 80, frames: ['|', '/', '-', '\\'] },
@@ -58,7 +58,7 @@ export async function askPerson(question: Question, { hasUnicode, ...streams }: 
   }
 }
 
-/** A short list is shown whole; a long one by what is typed, in an id or in a name. */
+/** A short list is shown whole. A long one is searched by the text typed, in ids and names. */
 async function askToChoose(
   prompts: Pick<typeof Prompts, 'search' | 'select'>,
   { message, choices = [], theme }: Question & { readonly theme: Partial<typeof plainTheme> },

@@ -1,17 +1,17 @@
-/** Takes keys and secrets out of whatever is said about a failure (security 2, SEC-3). */
+/** Removes keys and secrets from everything said about a failure (security 2, SEC-3). */
 
-/** With what every text that has one of the form holds in small letters: most hold none, and making a form takes longer. */
+/** Forms of secrets. `sign` is in the lower-case text of each; looking for it is faster than making the expression. */
 const secretForms = [
   { sign: '_live_', form: /[A-Za-z0-9]{1,16}_live_[0-9a-f]{8,}/g },
   { sign: 'bearer ', form: /(?<=Bearer )[^\s"']+/gi },
   { sign: 'whsec_', form: /whsec_[\w+/=-]+/g },
-  // Of databases however odd the rest of the URL is; one of the web may have a port there, and an @ further on.
+  // Database URLs, however odd the rest of the URL is. A web URL may have a port there, and an @ further on.
   { sign: '://', form: /(?<=(?<!https?):\/\/[^\s/:@]*:)[^\s"']{1,256}(?=@)/gi },
   { sign: 'password=', form: /(?<=[?&][a-z]*password=)(?!\*{3})[^\s&#"']+/gi },
   { sign: '://', form: /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g },
 ] as const;
 
-/** The text without `secrets`, without their base64 and URL forms, and without anything of the form of a secret. */
+/** The text without `secrets`, without their base64 and URL forms, and without anything that has the form of a secret. */
 export function redact(text: string, secrets: Iterable<string> = []): string {
   const unnamed = withoutSecrets(text, secrets);
   const small = unnamed.toLowerCase();
@@ -19,7 +19,7 @@ export function redact(text: string, secrets: Iterable<string> = []): string {
   return forms.reduce((rest, { form }) => rest.replaceAll(form, mask), unnamed);
 }
 
-/** The same for what may rightly show a secret that is not known yet, such as the answer that makes a key. */
+/** The same, but leaves unknown secrets: some texts rightly show one, such as the answer that creates a key. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   const known = [...secrets].filter((secret) => secret.length >= 8);
   const forms = known.flatMap((secret) => [
@@ -32,8 +32,8 @@ export function withoutSecrets(text: string, secrets: Iterable<string>): string 
 }
 
 /**
- * What base64, of either alphabet, makes of the secret inside a longer text, such as `Bearer KEY`: the characters that
- * stand for it alone, for each of the three ways in which its bytes can fall into groups of three.
+ * What a secret inside a longer text such as `Bearer KEY` becomes in base64, in either alphabet: the characters that encode
+ * it alone, for each of the three alignments of its bytes to groups of three.
  */
 export function base64Cores(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {

@@ -1,24 +1,24 @@
 /**
- * Text that may reach a terminal. Whatever was stored or sent by others goes through `safe` first, so that a name
- * cannot move the cursor, recolour, retitle or turn the writing direction (security 4, SEC-20).
+ * Text that may reach a terminal. Whatever others stored or sent goes through `safe` first, so that a name cannot move the
+ * cursor, change colours or the title, or turn the writing direction (security 4, SEC-20).
  */
 
 import { counted as countedText } from '../../counted.ts';
 
 declare const isSafe: unique symbol;
-/** A text without control, escape and direction characters but our own line ends and styles. */
+/** A text without control, escape and direction characters other than our own line ends and styles. */
 export type SafeText = string & { readonly [isSafe]: true };
 
-// Not U+200C and U+200D, which act on nothing: the writing of Persian and of Indic languages, and emoji, are wrong without them.
+// Not U+200C and U+200D, which are harmless: Persian, Indic languages and emoji are written wrongly without them.
 const unsafeCharacters =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** The text with each unsafe character in visible form: `\u{1b}`. One line stays one line. */
+/** The text with each unsafe character in visible form: `\u{1b}`. A line stays one line. */
 export function safe(text: string): SafeText {
   return text.replaceAll(unsafeCharacters, visible) as SafeText;
 }
 
-/** The same for a text of several lines, whose line ends stay. */
+/** The same for a text of several lines, which keeps its line ends. */
 export function safeLines(text: string): SafeText {
   return text.split('\n').map(safe).join('\n') as SafeText;
 }
@@ -34,21 +34,21 @@ export function counted(count: number, noun: string): SafeText {
 }
 
 /**
- * Vouches for a text that a format has already made harmless: JSON with its escapes, a table of safe cells.
- * Every call is a place to look at when this promise is checked.
+ * Vouches for a text that its format has already made harmless: JSON with its escapes, a table of safe cells. Whoever checks
+ * this promise must look at every call.
  */
 export function vouch(text: string): SafeText {
   return text as SafeText;
 }
 
-/** JSON text in which characters that a terminal would act on are escaped; it stands for the same value. */
+/** JSON text with every character escaped on which a terminal would act; it stands for the same value. */
 export function safeJson(json: string): SafeText {
   return json.replaceAll(unsafeCharacters, (character) =>
     character === '\n' ? character : escaped(character),
   ) as SafeText;
 }
 
-/** YAML text in which such characters are escaped; it stands for the same values where they are in double quotes. */
+/** YAML text with such characters escaped; it stands for the same values where they are in double quotes. */
 export function safeYaml(yaml: string): SafeText {
   return yaml.replaceAll(unsafeCharacters, (character) => {
     if (character === '\n') return character;

@@ -1,4 +1,4 @@
-/** The streams of a command: the only place that writes. What may be coloured, how wide it is, and who can be asked. */
+/** The streams of a command: the only place that writes. Decides on colour and width, and whom it can ask. */
 
 import type { Readable } from 'node:stream';
 
@@ -26,32 +26,32 @@ export interface Terminal {
   readonly stderr: OutputStream;
   /** Writes the answer, without known secrets. */
   out(text: SafeText): void;
-  /** Writes talk: notes, questions, errors. Known secrets and whatever looks like one are taken out. */
+  /** Writes notes, questions and errors, without known secrets and whatever looks like one. */
   err(text: SafeText): void;
-  /** From now on this text never appears in talk. */
+  /** From now on this text never appears in what is written. */
   conceal(secret: string): void;
   /** The text without known secrets, for what is written elsewhere. */
   withoutSecrets(text: string): string;
-  /** Standard input as it comes, for what is too much to hold. */
+  /** Standard input as it arrives, for input too large to hold. */
   openInput(): Readable;
-  /** Where a progress bar draws itself, until it is closed. */
+  /** Where a progress bar draws itself until it is closed. */
   openProgress(): Drawing;
   /** Everything on standard input; throws a BadRequestError when it is not UTF-8. */
   readInput(): Promise<string>;
-  /** The answer of the person, `yes` for a confirmed question; undefined at the end of input. */
+  /** The person's answer, `yes` for a confirmed question; undefined at the end of input. */
   ask(question: Question): Promise<string | undefined>;
 }
 
 export interface Streams {
-  /** Looked at only when it is needed: opening it costs a command that reads nothing. */
+  /** Opened only when needed: opening it costs time even in a command that reads nothing. */
   readonly stdin: Keys;
   readonly stdout: OutputEnd;
   readonly stderr: OutputEnd;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Has the interruption told of signals, until what comes back is called. */
+  /** Calls the interruption at signals, until the returned function is called. */
   readonly whenInterrupted: (interruption: Interruption) => () => void;
-  /** Stops the process until a shell lets it go on. */
+  /** Stops the process until a shell continues it. */
   readonly stop: () => void;
 }
 
@@ -110,7 +110,7 @@ export function takesColor(isTerminal: boolean, env: Streams['env']): boolean {
   return env['TERM'] !== 'dumb' && isTerminal;
 }
 
-/** Whether a stream shows block and box characters: a terminal that is not dumb, in a locale of UTF-8 or on Windows. */
+/** Whether a stream shows block and box characters: a terminal that is not dumb, with a UTF-8 locale or on Windows. */
 export function takesUnicode(isTerminal: boolean, env: Streams['env'], platform: string): boolean {
   if (!isTerminal || env['TERM'] === 'dumb') return false;
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
@@ -129,7 +129,7 @@ function outputStream(end: OutputEnd, { env, platform }: Pick<Streams, 'env' | '
       return takesUnicode(end.isTTY, env, platform);
     },
     get columns() {
-      // One that nobody sized says 0, as in containers and under CI.
+      // A terminal that nobody sized reports 0, as in containers and under CI.
       return end.isTTY ? end.columns || 80 : undefined;
     },
   };

@@ -1,6 +1,6 @@
-/** What a command found or did, and cannot print. */
+/** The failure to print what a command found or did. */
 
 import { BillingError } from '../../errors.ts';
 
-/** The answer is there and cannot be printed as it was asked for: what was to be changed is changed by then. */
+/** The answer exists but cannot be printed as asked. Whatever was to be changed has been changed by then. */
 export class UnprintedError extends BillingError {}
