@@ -1,4 +1,4 @@
-/** Amounts of the wire as whole numbers to reckon with, and back to what people read. */
+/** Amounts of the wire as whole numbers to calculate with, and back as text for people. */
 
 import { Big } from 'big.js';
 

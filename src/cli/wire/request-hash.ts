@@ -1,4 +1,4 @@
-/** What the journal calls a request: one text for what is asked for, however it is sent. */
+/** How the journal identifies a request: the same text for the same request, however it is sent. */
 
 import { canonicalJson } from '../../canonical-json.ts';
 import { sha256Of } from '../../digest.ts';
@@ -6,7 +6,7 @@ import type { CallInput } from '../../operations/operation.ts';
 
 const known = new WeakMap<CallInput, string>();
 
-/** The input, of which `hash` was found out by `requestHash` elsewhere: in the thread that read what it sends. */
+/** The input, whose `hash` is already known: `requestHash` calculated it in the thread that read the file. */
 export function withKnownHash(input: CallInput, hash: string): CallInput {
   known.set(input, hash);
   return input;

@@ -1,10 +1,10 @@
-/** What makes a row of a file the same row when the file is read again. */
+/** What identifies a row of a file when the file is read again. */
 
 import { sha256 } from '../../digest.ts';
 
 /**
- * Gives each content its id: the same wherever the row stands, so that work from a file can be repeated, and a file that has
- * grown be used again. Rows that are alike are counted, so that each of them is one.
+ * Gives each row an id made of its content, the same wherever the row stands, so that work from a file can be repeated, and
+ * repeated after the file has grown. Equal rows are counted, so that each has its own id.
  */
 export function createRowIdentity(): (content: string) => string {
   const seen = new Map<string, number>();
@@ -16,7 +16,7 @@ export function createRowIdentity(): (content: string) => string {
   };
 }
 
-/** 162 bits of the SHA-256 of a text: few enough characters for a key, and enough to tell all there ever are apart. */
+/** 162 bits of the SHA-256 of a text: short enough for a key, and enough to tell any number of texts apart. */
 export function shortDigest(text: string): string {
   return sha256().update(text).digest('base64url').slice(0, 27);
 }

@@ -1,4 +1,4 @@
-/** Where the rows of an answer stand, and what one cell of them says: to a script as on the wire, to a person with its unit. */
+/** Where the rows of an answer are, and the text of a cell: for a script as on the wire, for a person with its unit. */
 
 import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { Column, ColumnFormat, View } from '../../operations/operation.ts';
@@ -29,7 +29,7 @@ export function valueAt(value: unknown, path: string): unknown {
   return rest.length === 0 ? inner : valueAt(inner, rest.join('.'));
 }
 
-/** What a script gets: the value as it is on the wire, `''` for none, a list of plain values joined by commas, else JSON. */
+/** The text for a script: the value as it is on the wire, `''` for none, a list of plain values joined by commas, else JSON. */
 export function wireText(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (isExactNumber(value)) return textOfNumber(value);
@@ -55,18 +55,18 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeT
 
 const rightAligned: ReadonlySet<ColumnFormat> = new Set(['money', 'usd', 'number', 'percent', 'count']);
 
-/** Whether the cells of a column stand at its right edge. */
+/** Whether the cells of a column are aligned right. */
 export function isRightAligned(column: Column): boolean {
   return rightAligned.has(column.format ?? 'text');
 }
 
-/** What a person reads: `12.50 USD`, `yes`; an empty cell for no value. */
+/** The text for a person: `12.50 USD`, `yes`; an empty cell for no value. */
 export function cellText(row: Row, column: Column): SafeText {
   const value = valueAt(row, column.path);
   return value === undefined || value === null ? say`` : formats[column.format ?? 'text'](value, row);
 }
 
-/** The column of a field that no view names, judged by the ending of its name. */
+/** The column of a field; if the view does not have it, its format follows from the ending of its name. */
 export function columnOf(path: string, view: View): Column {
   const known = view.columns.find((column) => column.path === path || folded(column.header) === folded(path));
   return known ?? { header: path.toUpperCase(), path, format: formatOf(path) };
@@ -79,7 +79,7 @@ function formatOf(path: string): ColumnFormat {
   return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
 }
 
-/** Cents as the amount that people say: 1250 is 12.50, and 12.5 is 0.125. */
+/** Cents as people write the amount: 1250 is 12.50, and 12.5 is 0.125. */
 export function amountText(cents: string): string {
   const [, sign = '', digits = '', below = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(cents) ?? [];
   if (digits === '') return cents;
@@ -87,7 +87,7 @@ export function amountText(cents: string): string {
   return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}${below}`;
 }
 
-/** A decimal of dollars with its cents at least, and every digit below them: 12.5 is 12.50. */
+/** A decimal of dollars with at least two decimal places, and every further digit: 12.5 is 12.50. */
 export function dollarsText(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   return /^-?\d+(?:\.\d+)?$/.test(decimal) ? `${whole}.${fraction.padEnd(2, '0')}` : decimal;
@@ -101,7 +101,7 @@ function listText(value: unknown): string {
     .join(', ');
 }
 
-/** The form in which names are compared: without case, dashes and spaces. */
+/** The form in which names are compared: lower case, without dashes, underscores and spaces. */
 export function folded(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }

@@ -1,4 +1,4 @@
-/** Values as YAML that every reader takes for the same values, whatever stands in their texts. */
+/** Values as YAML that every reader reads as the same values, whatever their texts contain. */
 
 import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { RawNumber } from '../../exact-json.ts';
@@ -6,9 +6,9 @@ import { hasUnsafe, safeYaml } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
 /**
- * The YAML text, ending in a line end. Readers of YAML 1.1 take `no` for a boolean, `12:30` for a number and U+2028 for the
- * end of a line, behind which a name could go on as fields of its own: such texts are quoted, and such characters escaped.
- * They take `1e3` for a text, so that a number with an exponent has a point and the sign of the exponent: `1.0e+3`.
+ * The YAML text, ending in a line end. Readers of YAML 1.1 take `no` for a boolean, `12:30` for a number, and U+2028 for the
+ * end of a line, after which a name could continue as fields of its own. Such texts are quoted, and such characters escaped.
+ * These readers take `1e3` for a text, so a number with an exponent gets a point and the exponent a sign: `1.0e+3`.
  */
 export async function yamlText(value: unknown): Promise<SafeText> {
   const { Document, visit } = await import('yaml');
