@@ -1,18 +1,18 @@
-/** Looks at the words of a command line before the parser is built: which command is meant, and what must never be there. */
+/** Reads the words of a command line before the parser is built: which command is meant, and what must never be there. */
 
 import { BillingError } from '../../errors.ts';
 import { globalFlags } from './global-flags.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
-/** The command words of a command line, global flags and their values left out: `['customers', 'list', …]`. */
+/** The command words of a command line, without global flags and their values: `['customers', 'list', …]`. */
 export function commandWords(argv: readonly string[]): string[] {
   return wordIndexes(argv).map((index) => argv[index] ?? '');
 }
 
 /**
- * The command line in the form that the parser takes: `help customers list` and `customers help list` become
- * `customers list --help`; `--json customers list` becomes `customers list --json`, and `customers --json list` likewise,
- * since neither a command nor its verb is a field.
+ * The command line in the form that the parser takes: `help customers list` and `customers help list` become `customers list
+ * --help`; `--json customers list` and `customers --json list` become `customers list --json`, because neither a command nor
+ * its verb is a field.
  */
 export function normalized(
   argv: readonly string[],
@@ -30,7 +30,7 @@ export function normalized(
   const isAlone = (word: string, index: number) => word === '--json' && isNoField(index + 1);
   if (!argv.some(isAlone)) return [...argv];
   const others = argv.filter((word, index) => !isAlone(word, index));
-  // Before another flag, or at the end: no word is its value there.
+  // Before another flag or at the end, where no word is taken as its value.
   const place = [...others, '-'].findIndex((word) => word.startsWith('-'));
   return others.toSpliced(place, 0, '--json');
 }
@@ -46,7 +46,7 @@ export function refuseKeys(argv: readonly string[]): void {
   });
 }
 
-/** Whether errors are to be told as JSON too; read off the words, since they may be what is wrong. */
+/** Whether errors are also written as JSON; read from the words, because the flags themselves may be wrong. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.some(
     (word, index) =>

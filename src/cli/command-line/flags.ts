@@ -1,4 +1,4 @@
-/** From the texts of flags to the input of a call. A text of the wrong form is left as it is, for the schema to refuse. */
+/** Turns the texts of flags into the input of a call. A text of the wrong form stays as it is, for the schema to refuse. */
 
 import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
 import {
@@ -26,10 +26,10 @@ export interface Given {
   readonly ifMatch?: string | undefined;
 }
 
-/** Reads a file named on the command line, or standard input for `-`; throws a usage error when it cannot. */
+/** Reads a file named on the command line, or standard input for `-`; throws a usage error if it cannot be read. */
 export type ReadText = (path: string) => Promise<string>;
 
-/** The input that a command line stands for: `whole` is the body of `--input`, on top of which the flags go. */
+/** The input that a command line stands for. `whole` is the body of `--input`; flags override its members. */
 export async function inputOf(
   command: CommandSpec,
   given: Given,
@@ -60,7 +60,7 @@ export async function inputOf(
   };
 }
 
-/** Required flags that were not given, and are not in the body of `--input`, whose own gaps the schema names. */
+/** Required flags that were not given and, with `--input`, are not part of the body: the schema names what that lacks. */
 export function missingFlags(command: CommandSpec, given: Given, hasWhole: boolean): readonly FlagSpec[] {
   return command.flags.filter(
     (spec) =>
@@ -105,7 +105,7 @@ async function flagValue(spec: FlagSpec, texts: readonly string[], readText: Rea
   return values.every(isJsonObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
 }
 
-/** JSON as it is, `name=value` pairs by the fields that there are. */
+/** The values of a flag's text: JSON as it is, else the object of its `name=value` pairs, by the fields of the flag. */
 export function structured(spec: FlagSpec, text: string): unknown[] {
   if (/^\s*[[{]/.test(text)) {
     const value = jsonOf(spec.flag, text);
@@ -124,12 +124,12 @@ export function structured(spec: FlagSpec, text: string): unknown[] {
   return [joined(spec, members)];
 }
 
-/** `csm.name=Grace`, `dimensions.model=large`: a member of an object within the object. */
+/** `csm.name=Grace`, `dimensions.model=large`: a member of an object inside the object. */
 function structuredMember(spec: FlagSpec, outer: string, shape: Shape, pair: string): [string, unknown] {
   return member({ ...spec, ...shape, name: `${spec.name}.${outer}` }, pair);
 }
 
-/** Throws a usage error for a name that is there twice: one of the values would be lost. */
+/** Throws a usage error for a name given twice: one of the values would be lost. */
 function joined(spec: FlagSpec, members: readonly [string, unknown][]): Record<string, unknown> {
   const names = members.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -152,14 +152,14 @@ function jsonOf(flag: string, text: string, bounds?: Parameters<typeof parseExac
 
 const pairForm = /^([^=]+)=([\s\S]*)$/;
 
-/** Cut at commas that begin another `name=`, or `name.member=` of an object, so that a value may contain commas. */
+/** Splits at commas followed by another `name=`, or by `name.member=` of an object, so that a value may contain commas. */
 function splitPairs(spec: FlagSpec, text: string): string[] {
   const nested = Object.keys(spec.fields ?? {}).filter((name) => isStructure(spec.fields?.[name]));
   const heads = nested.map((name) => `${name}\\.[^=,]+`).join('|');
   return text.split(new RegExp(`,(?=\\s*(?:[A-Za-z][\\w-]*${heads === '' ? '' : `|${heads}`})=)`));
 }
 
-/** The member that `name=value` stands for, by the fields that the flag has. Throws a usage error for what is no pair. */
+/** The member that `name=value` stands for, by the fields of the flag. Throws a usage error for a text without a name. */
 export function member(spec: FlagSpec, pair: string): [string, unknown] {
   const [, name = '', text = ''] = pairForm.exec(pair) ?? [];
   if (name === '') {
@@ -172,20 +172,20 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
   return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
 }
 
-/** Names that would touch prototypes are refused before an object has them (security 5, SEC-37). */
+/** Refuses names that would touch prototypes, before an object has them (security 5, SEC-37). */
 function checkedName(spec: FlagSpec, name: string): string {
   if (!isForbiddenName(name)) return name;
   throw new InvalidInputError([{ path: `${spec.name}.${name}`, message: forbiddenNameMessage }]);
 }
 
-/** A field by its name in either spelling: `postalCode`, `postal-code`. */
+/** Finds a field by its name in either spelling: `postalCode`, `postal-code`. */
 function fieldOf(fields: Readonly<Record<string, Shape>>, name: string): [string, Shape | undefined] {
   const known = Object.keys(fields).find((each) => each === name || folded(each) === folded(name));
   return known === undefined ? [name, undefined] : [known, fields[known]];
 }
 
 function fieldValue(shape: Shape, text: string): unknown {
-  // Of words that can be told from the next member a comma parts them, too.
+  // Where the words are a fixed choice, a comma separates them too: it cannot be mistaken for the next member.
   if (shape.kind === 'list') return listValues(shape, text, shape.element?.choices === undefined ? /[|+]/ : /[|+,]/);
   if (shape.kind === 'object' || shape.kind === 'objects' || shape.kind === 'members') return jsonOr(text);
   return scalar(shape, text);
@@ -208,7 +208,7 @@ function scalar(shape: Shape, text: string): unknown {
   return choiceOf(shape, text);
 }
 
-/** What the text is as JSON; the text itself when it is none. */
+/** The text as JSON; the text itself if it is not JSON. */
 function jsonOr(text: string): unknown {
   if (!/^\s*(?:["[{]|-?\d|true$|false$|null$)/.test(text)) return text;
   try {
@@ -219,7 +219,7 @@ function jsonOr(text: string): unknown {
   }
 }
 
-/** The choice that a text means whatever its case and dashes: `in-progress` is `In Progress`. */
+/** The choice that a text means, whatever its case, spaces and dashes: `in-progress` is `In Progress`. */
 function choiceOf(shape: Shape, text: string): string {
   return shape.choices?.find((choice) => folded(choice) === folded(text)) ?? text;
 }

@@ -1,4 +1,4 @@
-/** The flags that every command understands, as data: the parser, the help, the completions and the reference read it. */
+/** The flags that every command understands, as data for the parser, the help, the completions and the reference. */
 
 export interface GlobalFlag {
   readonly name: string;
@@ -9,18 +9,18 @@ export interface GlobalFlag {
   readonly choices?: readonly string[];
   /** The flag without which it means nothing. */
   readonly goesWith?: string;
-  /** It says no more than how to print: of several values the last counts, as scripts and aliases expect. */
+  /** It only says how to print: the last of several values counts, as scripts and aliases expect. */
   readonly lastCounts?: true;
 }
 
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** What a service or database is. Writes to production ask first. */
+/** The kinds of service or database. Writes to production ask first. */
 export const environments = ['production', 'sandbox', 'embedded'] as const;
 export type Environment = (typeof environments)[number];
 
-/** Order of help. */
+/** In the order of help. */
 export const globalFlags = [
   { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
   { name: 'database', value: '<url>', description: 'use this database (env TALLY_DATABASE)' },
@@ -58,7 +58,7 @@ export const globalFlags = [
   { name: 'timeout', value: '<seconds>', description: 'give up on a remote service after this long' },
 ] as const satisfies readonly GlobalFlag[];
 
-/** Flags of commands made from operations, beside those of their fields. */
+/** Flags of commands made from operations, besides those of their fields. */
 export const operationFlags = [
   {
     name: 'input',

@@ -1,9 +1,9 @@
-/** Flags that mean nothing without another one: whoever left that out would see them ignored, and something else done. */
+/** Flags that mean nothing without another one. Alone they would be ignored, and something else would be done than meant. */
 
 import { BillingError } from '../../errors.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
-/** Throws a usage error for the first flag that is given without the one that it goes with. */
+/** Throws a usage error for the first flag given without the one it goes with. */
 export function refuseAlone(
   flags: readonly Pick<GlobalFlag, 'name' | 'goesWith'>[],
   given: Readonly<Record<string, unknown>>,

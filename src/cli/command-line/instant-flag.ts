@@ -2,7 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 
-/** The instant of a date (00:00 UTC of it) or date-time; undefined for none. Throws a usage error that names the flag. */
+/** The instant of a date (00:00 UTC) or date-time; undefined if there is no text. Throws a usage error that names the flag. */
 export function instantOf(flag: string, text: string | undefined): Temporal.Instant | undefined {
   if (text === undefined) return undefined;
   try {

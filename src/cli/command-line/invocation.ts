@@ -3,7 +3,7 @@
 import type { Given } from './flags.ts';
 import type { CommandSpec } from './manifest.ts';
 
-/** Flags of a command that are no field of its operation, by name. */
+/** Flags of a command that are not fields of its operation, by name. */
 export type LocalValues = Readonly<Record<string, string | true>>;
 
 export interface Invocation {

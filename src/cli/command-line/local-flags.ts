@@ -1,4 +1,4 @@
-/** What commands of operations understand beside the fields of their operation: done on this machine, never sent. */
+/** Flags of operations' commands that are not fields of the operation: they act on this machine and are never sent. */
 
 import { exampleIds } from '../../operations/example-ids.ts';
 import { processorCustomerIdField } from '../../operations/providers.ts';
@@ -18,7 +18,7 @@ const fromFlag = {
   description: 'one for each row of this CSV file with a header, or - for standard input',
 } as const satisfies GlobalFlag;
 
-/** For rows that have the fields of the command. */
+/** For commands whose rows have the command's fields. */
 const fromFlagFilling = {
   ...fromFlag,
   description: `${fromFlag.description}; flags say what no row says`,

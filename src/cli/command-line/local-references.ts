@@ -1,4 +1,4 @@
-/** What the ids of commands that are no operation name, by the name of the argument. */
+/** The kind of resource that an id names in commands that are not operations, by the name of the argument. */
 
 import type { ReferenceKind } from '../../operations/references.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The commands of all operations as data, so that help and version load neither zod nor the declarations.
- * A file for each group is written by `npm run generate` from the declarations; a test fails when one is stale.
+ * The commands of all operations as data, so that help and version load neither zod nor the declarations. `npm run generate`
+ * writes a file for each group from the declarations; a test fails if one is stale.
  */
 
 import type { ErrorKind } from '../../errors.ts';
@@ -10,8 +10,8 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
 /**
- * How the texts of a flag become a value. `any`: a number, true or false when it reads as one, else a text.
- * `members`: an object whose names the caller chooses.
+ * How the texts of a flag become a value. `any`: a number, true or false if it reads as one, else a text. `members`: an object
+ * whose names the caller chooses.
  */
 export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'any' | 'list' | 'object' | 'objects' | 'members';
 
@@ -30,7 +30,7 @@ export interface Shape {
 export interface FlagSpec extends Shape {
   /** Without dashes: `amount-cents`. */
   readonly flag: string;
-  /** The plural that is understood besides a singular flag. */
+  /** The plural, accepted besides a singular flag. */
   readonly alias?: string;
   readonly in: 'query' | 'body';
   /** Name of the member on the wire: `amountCents`. */
@@ -38,7 +38,7 @@ export interface FlagSpec extends Shape {
   /** What stands for the value in help: `cents`. */
   readonly placeholder: string;
   readonly description: string;
-  /** What the ids of the flag are of. */
+  /** The kind of resource that the flag's ids name. */
   readonly reference?: ReferenceKind;
   /** What the service takes when the flag is not given. */
   readonly default?: unknown;
@@ -75,30 +75,30 @@ export interface CommandSpec {
   readonly examples: readonly ExampleLine[];
   readonly hasBody: boolean;
   readonly isWrite: boolean;
-  /** Answers in pages, which `--all` walks. */
+  /** Whether it answers in pages, which `--all` walks. */
   readonly isPaged: boolean;
   readonly isVersioned: boolean;
   readonly isBulk: boolean;
   readonly isSecret: boolean;
-  /** Flags that are about this machine and no field of the operation. */
+  /** Flags that act on this machine and are not fields of the operation. */
   readonly localFlags?: readonly GlobalFlag[];
   readonly localExamples?: readonly ExampleLine[];
   /** Body member that makes a repeated write safe. */
   readonly idempotencyMember?: string;
-  /** Body member that has everything done and nothing kept. */
+  /** Body member with which everything is done and nothing kept. */
   readonly rehearsalMember?: string;
-  /** What it takes away cannot be had back. */
+  /** What it removes cannot be restored. */
   readonly destroys?: true;
-  /** Path of a list in the answer of what went wrong. */
+  /** Path of the answer's list of what went wrong. */
   readonly findingsPath?: string;
 }
 
-/** Whether a field may be set to null, by `--clear`. */
+/** Whether `--clear` may set a field to null. */
 export function isClearable(spec: FlagSpec): boolean {
   return spec.isNullable === true && spec.in === 'body';
 }
 
-/** The flags of all such fields. */
+/** The flags of all fields that may be cleared. */
 export function clearableFlags({ flags }: CommandSpec): readonly string[] {
   return flags.filter(isClearable).map(({ flag }) => flag);
 }
@@ -108,7 +108,7 @@ export interface Manifest {
   readonly commands: readonly CommandSpec[];
 }
 
-/** Gives the commands of the operations, or of one group; where that has the verb, of the verb alone. */
+/** Loads the commands of all operations or of one group; of one verb, if the group has it. */
 export type LoadManifest = (group?: string, verb?: string) => Promise<Manifest>;
 
 const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: unknown }>>> = {
@@ -130,7 +130,7 @@ const written: Readonly<Record<CommandGroup, () => Promise<{ readonly default: u
   events: () => import('./manifest/events.json', { with: { type: 'json' } }),
 };
 
-/** The manifest as it was generated; loaded when a command needs it, since the root's help and the version do not. */
+/** The generated manifest, loaded when a command needs it: the root's help and the version do not. */
 export const loadManifest: LoadManifest = async (group, verb) => {
   const wanted = Object.entries(written).filter(([name]) => group === undefined || name === group);
   const modules = await Promise.all(wanted.map(async ([, load]) => await load()));
@@ -140,7 +140,7 @@ export const loadManifest: LoadManifest = async (group, verb) => {
   return { groups: commandGroups, commands };
 };
 
-/** By their verbs. In the bundle each is read when it is asked for. */
+/** The commands of a group, keyed by verb; the bundle reads each only when it is accessed. */
 function commandsOf(group: Readonly<Record<string, CommandSpec>>, verb: string | undefined): readonly CommandSpec[] {
   const named = verb !== undefined && Object.hasOwn(group, verb) ? group[verb] : undefined;
   return named === undefined ? Object.values(group) : [named];

@@ -1,4 +1,4 @@
-/** The parser, refusing a flag that is given twice with two values: it would keep the last one and lose the others. */
+/** The parser, but it refuses a flag given twice with two values: commander would keep the last and lose the others. */
 
 import { Command } from 'commander';
 import type { OptionValueSource } from 'commander';
@@ -12,7 +12,7 @@ export class Parser extends Command {
     return new Parser(name);
   }
 
-  /** Lists collect their values, and what is given again as it was says the same. */
+  /** Lists collect their values, and a repeated value changes nothing: both are allowed. */
   override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource): this {
     const before = this.getOptionValue(key) as unknown;
     const isOther = value !== before && (typeof value === 'string' || typeof before === 'string');

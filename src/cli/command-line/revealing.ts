@@ -1,23 +1,23 @@
-/** What somebody told Node that would show keys to others, whatever the program itself takes care of (security 2, SEC-7). */
+/** Settings of Node that would show keys to others, whatever the program itself does (security 2, SEC-7). */
 
 import { BillingError } from '../../errors.ts';
 
-/** The flag that permits it. */
+/** The flag that permits such settings. */
 export const allowInspect = '--allow-inspect';
 
-// A debugger's port is open to everybody on this machine, the others write a file: what is in memory, or how to read what
-// was sent. Node takes an underscore for a hyphen.
+// A debugger's port is open to everybody on this machine. The others write a file with the contents of memory, or with what
+// decrypts the traffic. Node accepts an underscore for a hyphen.
 const revealing =
   /(?:^|[\s"'])(--(?:inspect(?:[-_](?:brk|wait|port))?|debug[-_]port|heapsnapshot[-_]\S+?|heap[-_]prof\S*?|tls[-_]keylog))(?=[\s"'=]|$)/;
 
-// Section `net` of Node prints each connection with what is to be sent on it; with a star any section may be meant.
+// Node's section `net` prints each connection with what is to be sent on it; a star may match any section.
 const printingConnections = /(?:^|,)net(?:,|$)|\*/i;
 
-/** Throws a usage error that names it. `nodeFlags` are those that Node itself was started with. */
+/** Throws a usage error that names the setting. `nodeFlags` are those that Node itself was started with. */
 export function refuseRevealing(env: Readonly<Record<string, string | undefined>>, nodeFlags: readonly string[]): void {
   const { NODE_OPTIONS: options, NODE_DEBUG: sections } = env;
   const told = [options, ...nodeFlags].join(' ');
-  // Most people tell Node nothing, and a pattern is made when it is first asked.
+  // Most people give Node no flags, and an expression is only compiled when first used.
   const flag = told === '' ? undefined : revealing.exec(told)?.[1];
   if (flag !== undefined) throw refusal(`start with ${flag}`, 'NODE_OPTIONS');
   if (sections !== undefined && printingConnections.test(sections)) {

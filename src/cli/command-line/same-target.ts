@@ -1,24 +1,24 @@
 /**
- * Commands that a note names, made to look at what the command itself worked on. A hint is copied as it stands, and without
- * the flag that chose production it would look at whatever is in use otherwise.
+ * Makes the commands in a note work on the same target as the command itself. A hint is copied as it stands, and without the
+ * flag that chose production it would use the default target.
  */
 
 import { withoutPassword } from '../../database-url.ts';
 import type { GlobalFlags } from './global-flags.ts';
 import { shellWord } from './shell-word.ts';
 
-/** A command at the end of a clause, but for those that look at nothing of a service or database, and what is restored, which is another one. */
+/** A command at the end of a clause, except those that use no target, and `restore`, which makes another database. */
 const namedCommand =
   /(?<=[:,] )tally (?!help |pull |copy |restore |journal |api --openapi|\S+ schema|profile (?!check))[^,;]*/g;
 
-/** The sentence with the flags that chose the target behind each command that it names. */
+/** The sentence with the flags that chose the target after each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {
-  // Most name none, and making the expression takes longer than looking.
+  // Most sentences name none, and compiling the expression takes longer than this look.
   if (!sentence.includes('tally ')) return sentence;
   const given = Object.entries({ profile, database, events, org }).filter(([, value]) => value !== undefined);
   return sentence.replaceAll(namedCommand, (command) => {
     if (/ --(?:help|profile|database)\b/.test(command)) return command;
-    // Who looks for an organization has named one that there is not.
+    // A command that looks for an organization follows one that named a missing organization.
     const flags = given.filter(([name]) => name !== 'org' || !command.startsWith('tally orgs '));
     return [command, ...flags.map(([name, value = '']) => `--${name} ${shellWord(withoutPassword(value))}`)].join(' ');
   });
