@@ -1,4 +1,4 @@
-/** A small CSV file with a header, read as a whole. */
+/** A small CSV file with a header, read whole. */
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -31,12 +31,12 @@ export const csvForm = {
   skip_empty_lines: true,
 };
 
-/** Whether an error of the parser is about the file. One of its codes begins otherwise. */
+/** Whether a parser error is about the file. One code has a different prefix. */
 export function isAboutCsv(code: string): boolean {
   return code.startsWith('CSV_') || code === 'INVALID_OPENING_QUOTE';
 }
 
-/** Throws a usage error for a file that cannot be read, and BadRequestError for one that is no CSV or has no header. */
+/** Throws a usage error for a file that cannot be read, and BadRequestError for one that is not CSV or has no header. */
 export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
   const { parse } = await import('csv-parse/sync');
@@ -49,12 +49,12 @@ export async function readCsv(path: string, delimiter: string, terminal: Termina
   return { header: first.record.map((name) => name.trim()), rows };
 }
 
-/** The refusal of a file in which not even a header stands. */
+/** The refusal of a file without even a header. */
 export function withoutHeader(): BadRequestError {
   return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
 }
 
-/** The refusal of a file that has a row which is too long to be read to its end; `rows` stand before it, the header too. */
+/** The refusal of a file with a row too long to be read to its end, after `rows` rows, the header included. */
 export function rowWithoutEnd(rows: number, cause?: unknown): BadRequestError {
   return new BadRequestError(`the row behind the first ${rows} is longer than ${limits.rowBytes} characters`, {
     cause,
@@ -68,15 +68,15 @@ function parsed<T>(text: string, parse: () => T, delimiter: string): T {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && isAboutCsv(String(error.code)))) throw error;
     const [header = ''] = text.split(/\r?\n/, 1);
-    // Of a quoted cell in the middle of a line the parser says that it is wrong, where another delimiter was meant.
+    // If another delimiter was meant, the parser complains of a quoted cell in the middle of a line.
     const hint = header.includes(delimiter) ? undefined : delimiterHint([header]);
     throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error, hint });
   }
 }
 
 /**
- * Gives the lines on which a row begins and ends, for one row of a file after the other, the header too: a quoted cell may
- * hold line breaks, and of a CRLF in it the parser counts both characters.
+ * Returns the first and last line of each row, called with all rows in order, the header included. A quoted cell may hold line
+ * breaks, and the parser counts both characters of a CRLF inside one.
  */
 export function createLineCount(): (row: ParsedRecord) => { readonly line: number; readonly lastLine: number } {
   let countedTwice = 0;
@@ -92,14 +92,14 @@ export function createLineCount(): (row: ParsedRecord) => { readonly line: numbe
   };
 }
 
-/** A header of one column has another delimiter more often than one name; undefined where nothing says so. */
+/** A header of one column more often has another delimiter than only one name; undefined if nothing suggests that. */
 export function delimiterHint(header: readonly string[]): string | undefined {
   const delimiter = header.length === 1 ? /[;\t|,]/.exec(header[0] ?? '')?.[0] : undefined;
   if (delimiter === undefined) return undefined;
   return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
 }
 
-/** The character that `--delimiter` stands for. Throws a usage error for what is none. */
+/** The character that `--delimiter` stands for. Throws a usage error for anything else. */
 export function delimiterOf(text: string): string {
   const delimiter = text === String.raw`\t` || text === 'tab' ? '\t' : text;
   if (delimiter.length === 1 && delimiter !== '"' && delimiter !== '\n') return delimiter;

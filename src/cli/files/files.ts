@@ -6,13 +6,13 @@ import { readFile } from 'node:fs/promises';
 import { BillingError } from '../../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The text of a file, or of standard input for `-`. Throws a usage error naming the file that cannot be read. */
+/** The text of a file, or of standard input for `-`. Throws a usage error that names the file if it cannot be read. */
 export async function readTextFile(path: string, terminal: Terminal): Promise<string> {
   if (path === '-') return await terminal.readInput();
   let bytes: Uint8Array | undefined;
   try {
     bytes = await readFile(path);
-    // Without its mark it would be taken for UTF-8, with a NUL beside each letter.
+    // UTF-16 without its mark would be taken for UTF-8, with a NUL beside each letter.
     if (wideEncodingOf(bytes) !== undefined) throw new TypeError('a text in UTF-16');
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
@@ -20,14 +20,14 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   }
 }
 
-/** For a text of another encoding, which spreadsheets still write, by its first bytes where they are known. */
+/** The hint for a text in another encoding, which spreadsheets still write; by its first bytes, if they are known. */
 export function encodingHint(bytes: Uint8Array = new Uint8Array()): string {
   return `save it as UTF-8, or write it anew with: iconv -f ${wideEncodingOf(bytes) ?? 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
 }
 
 /**
- * The name of UTF-16 where a text begins so: with a mark, with which no text in UTF-8 begins, or else with two characters of
- * which one half is NUL. Undefined for every other text.
+ * The UTF-16 encoding of a text that begins with these bytes: with a mark, which no UTF-8 text begins with, or with two
+ * characters that have NUL in the same half. Undefined for every other text.
  */
 export function wideEncodingOf([first, second, third, fourth]: Uint8Array): string | undefined {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'UTF-16';
@@ -40,10 +40,10 @@ export function nameOfFile(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-/** The text of a file; undefined when there is none. */
+/** The text of a file; undefined if there is none. */
 export function readOptionalTextFile(path: string): string | undefined {
   try {
-    // Every write looks for one: waiting is cheaper than the module for what does not wait.
+    // Every write looks for such a file: a blocking read takes less time than loading the asynchronous module.
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
@@ -52,7 +52,7 @@ export function readOptionalTextFile(path: string): string | undefined {
   }
 }
 
-/** Throws a usage error for what cannot be read as a file, before anything of it is wanted; gives its size. */
+/** Throws a usage error for what cannot be read as a file, before its contents are needed; returns its size. */
 export function checkReadable(path: string): number {
   try {
     const facts = statSync(path);
@@ -72,7 +72,7 @@ function unreadable(path: string, cause: unknown, bytes?: Uint8Array): BillingEr
 }
 
 const notUtf8 = 'it is not UTF-8 text';
-/** Of files of more than 2 GiB, and of texts of more characters than there can be. */
+/** For files of more than 2 GiB, and texts longer than a string can be. */
 const tooLarge: ReadonlySet<string> = new Set(['ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG']);
 
 function reason(error: NodeJS.ErrnoException): string {

@@ -1,6 +1,6 @@
 /**
- * Files that the person named for an answer: made anew, for their owner alone, and never through a link, behind which
- * somebody else's file could lie (security 4, SEC-23). Their names never come from what a service answered.
+ * Files that the person named for an answer: created anew, for their owner alone, and never through a link, which could lead
+ * to somebody else's file (security 4, SEC-23). Their names never come from a service's answer.
  */
 
 import {
@@ -21,17 +21,17 @@ import { databaseFile } from '../../database-url.ts';
 import { BillingError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
 
 export interface OutputFileOptions {
-  /** Whether a file that is there already is replaced. */
+  /** Whether an existing file is replaced. */
   readonly isForced?: boolean;
-  /** What to do where a file is in the way. */
+  /** What to do if a file is in the way. */
   readonly hint?: string;
 }
 
 const newFileHint = 'name a file that does not exist yet';
 
 /**
- * Throws a refusal where a file is in the way, and a usage error where none can be written. A new one that cannot be written
- * whole goes again: repeating the command, it would be in the way.
+ * Throws a refusal if a file is in the way, and a usage error if none can be written. A new file that cannot be written whole
+ * is removed: it would be in the way when the command is repeated.
  */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
@@ -39,7 +39,7 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   let isWhole = false;
   try {
-    // One that was there keeps its mode otherwise, and it names customers now. /dev/null has to stay everybody's.
+    // An existing file would keep its mode, and it names customers now. /dev/null has to stay everybody's.
     if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
     writeFileSync(file, content);
     isWhole = true;
@@ -51,7 +51,7 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
   }
 }
 
-/** What `writeOutputFile` would throw of the path, before long work whose outcome is to stand there; writes nothing. */
+/** Throws what `writeOutputFile` would throw for the path, before long work whose result goes there; writes nothing. */
 export function checkOutputFile(path: string, { isForced = false }: OutputFileOptions = {}): void {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
@@ -67,8 +67,8 @@ export function checkOutputFile(path: string, { isForced = false }: OutputFileOp
 }
 
 /**
- * The same for what is to replace what an earlier run wrote there: repeating a command is how it goes on. Throws a usage error
- * where the file begins otherwise than with `header`; `what` says what it is not.
+ * The same for a file that may replace the output of an earlier run, because repeating a command is how it continues. Throws a
+ * usage error if the file begins otherwise than with `header`; `what` names the kind of file.
  */
 export function checkEarlierOutput(path: string, { header, what }: { header: string; what: string }): void {
   checkOutputFile(path, { isForced: true });
@@ -79,7 +79,7 @@ export function checkEarlierOutput(path: string, { header, what }: { header: str
   });
 }
 
-/** Throws a usage error for a database and what it keeps beside itself: the very one may be in use, and it is nobody's report. */
+/** Throws a usage error for a database or a file that it keeps beside itself: it may be the one in use. */
 function refuseDatabase(path: string): void {
   const { beginning, endsBeside } = databaseFile;
   const end = endsBeside.find((each) => path.endsWith(each)) ?? '';
@@ -90,7 +90,7 @@ function refuseDatabase(path: string): void {
   });
 }
 
-/** The first characters of a file, never through a link. Of a pipe or a terminal there are none: they would be waited for. */
+/** The first characters of a file, never through a link. Empty for a pipe or a terminal: reading one would wait. */
 function beginningOf(path: string, byteCount: number): string {
   let file: number | undefined;
   try {
@@ -122,7 +122,7 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
   }
 }
 
-/** Says in words why nothing can be written there: a usage error, and `unavailable` where the same path may do later. */
+/** The reason in words why nothing can be written there: a usage error, or `unavailable` if the same path may work later. */
 export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
   if (path === '') return new BillingError('usage', 'cannot write a file whose path is empty', { cause });
