@@ -1,4 +1,4 @@
-/** `tally profile add`: what is said of a service or database, and its key, tried on the service before it is stored. */
+/** `tally profile add`: the settings of a service or database, and its key, tried on the service before it is stored. */
 
 import { resolve } from 'node:path';
 
@@ -49,13 +49,13 @@ export async function addProfile(name: string, flags: AddFlags, session: Session
   tell(session, say`profile ${name} ${what}; use it with --profile ${name}, or always: tally profile use ${name}`);
 }
 
-/** What a person would want back who did not mean this name. */
+/** What the replaced profile was, for a person who meant another name. */
 function wordsOf({ environment, baseUrl, database }: Profile): string {
   const where = baseUrl ?? (database === undefined ? 'the default database' : withoutPassword(database));
   return `${environment}, ${where}`;
 }
 
-/** Lets a profile of production become another only with a yes: from then on no write by its name would ask. */
+/** Requires a yes before a production profile becomes something else: from then on no write through it would ask. */
 async function confirmLeaving(
   name: string,
   before: Profile,
@@ -71,7 +71,7 @@ async function confirmLeaving(
   });
 }
 
-/** What the key opens, on standard error. Throws what keeps it from being stored. */
+/** Writes what the key gives access to, on standard error. Throws whatever keeps it from being stored. */
 async function tryKey(name: string, { profile, key }: TriedKey, session: Session): Promise<void> {
   const { environment, baseUrl = '', caFile } = profile;
   const target = { kind: 'remote', environment, profile: name, baseUrl, key, caFile, sources: {} } as const;
@@ -124,7 +124,7 @@ function embeddedProfile(
   return { profile, key: undefined };
 }
 
-/** A profile is used in other directories than the one that it was made in. */
+/** Makes the path absolute: a profile is also used in other directories than the one it was made in. */
 function fromAnywhere(database: string): string {
   refuseUnmeant(database);
   const named = withoutFileScheme(database);
@@ -140,7 +140,7 @@ async function remoteProfile(
     throw new BillingError('usage', `a ${environment} profile needs --base-url, or --database`);
   }
   await session.dependencies.checkAddress(flags.baseUrl);
-  // Not with the line end of its file: it is repeated without.
+  // Concealed without the line end of its file, because it is repeated without.
   const key = (await readKey(flags, session)).trim();
   session.terminal.conceal(key);
   const { caFile } = session.flags;

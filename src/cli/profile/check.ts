@@ -1,4 +1,4 @@
-/** `tally profile check`: what the key in use opens, and how service and machine stand to each other. */
+/** `tally profile check`: what the key in use gives access to, and how the clocks of service and machine differ. */
 
 import { BillingError } from '../../errors.ts';
 import { render } from '../output/output.ts';
@@ -57,7 +57,7 @@ export async function checkProfile(session: Session): Promise<void> {
       say`this organization is production: writes ask first by a profile that is made with --environment production --database URL`,
     );
   }
-  // Taken for a sandbox, production would not ask before a write.
+  // Production taken for a sandbox would not ask before a write.
   if (isOther && facts.environment === 'production') {
     throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
       hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production --base-url ${target.baseUrl}`,

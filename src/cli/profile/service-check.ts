@@ -1,6 +1,6 @@
 /**
- * What a key opens, found by asking. A service of ours says it itself; of another only what the interface documents is
- * asked, and nothing is written: which readings it allows tells the reading scopes, and no more can be known.
+ * What a key gives access to, found by asking the service. Ours says it. Another service gets only requests that the interface
+ * documents, and no writes: which reads it allows tells the read scopes, and no more can be known.
  */
 
 import { BillingError, ForbiddenError } from '../../errors.ts';
@@ -11,17 +11,17 @@ import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 
 export interface ServiceFacts {
-  /** By name; undefined where the service does not tell. */
+  /** By name; undefined if the service does not tell. */
   readonly organization?: string;
   readonly environment?: 'sandbox' | 'production';
   readonly expiresAt?: string | null;
   readonly scopes: readonly Scope[];
-  /** Whether these are all, or only those that could be tried. */
+  /** Whether these are all scopes, or only those that could be tried. */
   readonly knowsAllScopes: boolean;
   readonly connection: ConnectionFacts | undefined;
 }
 
-/** What the key of a target opens, found over a connection of its own. */
+/** What the key of a target gives access to, found over a separate connection. */
 export async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
   const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
   try {
@@ -31,7 +31,7 @@ export async function factsOf(target: Target, session: Session): Promise<Service
   }
 }
 
-/** Throws what the service answers: an unauthorized error for a refused key, a forbidden one where it opens nothing. */
+/** Throws what the service answers: an unauthorized error for a refused key, a forbidden one for a key that allows nothing. */
 async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
   try {
     const { data } = (await opened.billing.call('keys.whoami')).body;
@@ -61,10 +61,10 @@ async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
   );
 }
 
-/** What does not exist is looked up where there is no list: whoever may not look is told so first. */
+/** An id that does not exist, for scopes without a list: a key without the scope is refused before the lookup fails. */
 const nothing = '00000000-0000-0000-0000-000000000000';
 
-/** Documented readings, one for each reading scope. */
+/** Documented reads, one for each read scope. */
 const readings: readonly (readonly [Scope, OperationName, CallInput])[] = [
   ['invoices:read', 'invoices.list', { query: { limit: '1' } }],
   ['pricing:read', 'pricing.list', { query: { limit: '1' } }],
@@ -89,7 +89,7 @@ async function answerTo(
   }
 }
 
-/** The clock of this machine beside that of the service, in words; a difference that cannot be measured is none. */
+/** How this machine's clock differs from the service's, in words; undefined if the service's is not known. */
 export function clockWords({ clockAheadMilliseconds, latencyMilliseconds }: ConnectionFacts): string | undefined {
   if (clockAheadMilliseconds === undefined) return undefined;
   const milliseconds = Math.abs(clockAheadMilliseconds);

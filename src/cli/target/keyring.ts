@@ -1,7 +1,7 @@
 /**
- * The keyring of the operating system, asked in a process of its own: it may wait for a person or a service that never
- * answers, and then that process is ended, not the command. It is started without a shell; the key goes through its
- * standard input, never through its arguments or environment (security 2, SEC-1 and SEC-6).
+ * The keyring of the operating system, used from a separate process: it may wait for a person or a service that never answers,
+ * and then that process is ended, not the command. The process is started without a shell; the key goes through its standard
+ * input, never through its arguments or environment (security 2, SEC-1 and SEC-6).
  */
 
 import { BillingError } from '../../errors.ts';
@@ -9,14 +9,14 @@ import { limits } from '../../limits.ts';
 import { type Keyring, keyringService } from './profiles.ts';
 
 export interface KeyringOptions {
-  /** The program that asks the keyring, with its arguments; undefined where there is none for this installation. */
+  /** The program that uses the keyring, with its arguments; undefined where this installation has none. */
   readonly command: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Default: `limits.keyringMilliseconds`. */
   readonly timeoutMilliseconds?: number;
 }
 
-/** What the asking program reads from its standard input. */
+/** What that program reads from its standard input. */
 interface Request {
   readonly action: 'read' | 'write' | 'remove';
   readonly service: string;
@@ -24,7 +24,7 @@ interface Request {
   readonly key?: string;
 }
 
-/** What keyrings need to be found and unlocked. Everything else, each key above all, stays here. */
+/** What keyrings need to be found and unlocked. Everything else, above all every key, is not passed on. */
 const passedOn = [
   'HOME USER LOGNAME LANG DBUS_SESSION_BUS_ADDRESS XDG_RUNTIME_DIR XDG_DATA_HOME XDG_CONFIG_HOME',
   'DISPLAY WAYLAND_DISPLAY XAUTHORITY SystemRoot USERPROFILE APPDATA LOCALAPPDATA',
@@ -100,8 +100,8 @@ function unavailable(reason: string): BillingError {
 }
 
 /**
- * The arguments of Node for the program that asks, with the path of the library that knows the keyrings of each system. On
- * Linux it would fall back to the kernel's keyring, which forgets at the end of the session: the secret service is required.
+ * Node's arguments for that program, with the path of the library that knows each system's keyring. On Linux the library would
+ * fall back to the kernel's keyring, which forgets at the end of the session, so the secret service is required.
  */
 export function askingArguments(libraryPath: string): readonly string[] {
   return [
@@ -112,7 +112,7 @@ export function askingArguments(libraryPath: string): readonly string[] {
   ];
 }
 
-/** Runs in the other process, as its own text: nothing from outside of it is within reach. */
+/** Runs in the other process, passed as text, so it cannot refer to anything outside itself. */
 function askKeyring(own: NodeJS.Process, libraryPath: string): void {
   const { createRequire } = own.getBuiltinModule('node:module');
   let text = '';

@@ -1,6 +1,6 @@
 /**
- * A file that keeps other processes out for as long as it is there. It names its process, so that one who was killed with it
- * holds up nobody, and one who was only stopped is not robbed of it for a minute.
+ * A file that keeps other processes out as long as it exists. It names its process, so that a process killed while holding it
+ * blocks nobody, and a process that is only suspended keeps it for a minute.
  */
 
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BillingError, UnavailableError } from '../../errors.ts';
 
 const pauseMilliseconds = 20;
-/** Longer than it takes until a lock that names nobody counts as abandoned. */
+/** Enough to outlast the time after which a lock that names no process counts as abandoned. */
 const attempts = 600;
-/** Of one that names no process of this machine, such as one whose making was cut off. */
+/** For a lock that names no process of this machine, such as one whose writing was cut off. */
 const abandonedAfterMilliseconds = 10_000;
-/** Of one whose process runs, which is done with it in milliseconds: by now it is another process of the same number. */
+/** For a lock whose process runs: it is held only for milliseconds, so by now another process has this number. */
 const outlivedAfterMilliseconds = 60_000;
 
 /**
- * Does what changes the file at `path` while its lock file keeps other processes out. Throws what `lockFile` throws and what
- * the work does, of a file that cannot be written a usage error.
+ * Runs work that changes the file at `path` while its lock file keeps other processes out. Throws what `lockFile` and the work
+ * throw, and a usage error if the file cannot be written.
  */
 export async function whileLocked<T>(
   path: string,
@@ -39,8 +39,9 @@ export async function whileLocked<T>(
 }
 
 /**
- * Holds a lock file that keeps other processes out, until the result is called. `now` is the clock's, in milliseconds. Throws
- * UnavailableError where it is held for too long or the disk has no room for it, a usage error where none can be made there.
+ * Holds a lock file that keeps other processes out until the returned function is called. `now` is in milliseconds. Throws
+ * UnavailableError if the lock is held for too long or the disk has no room for it, a usage error if the file cannot be
+ * created there.
  */
 export async function lockFile(path: string, clock: { now: () => number }): Promise<() => void> {
   try {
@@ -78,7 +79,7 @@ function tryToMake(path: string): boolean {
     writeFileSync(file, ownName());
     return true;
   } catch (error) {
-    // One that names nobody would hold up everybody until it counts as abandoned.
+    // A lock that names no process would block everybody until it counts as abandoned.
     rmSync(path, { force: true });
     throw error;
   } finally {
@@ -86,7 +87,7 @@ function tryToMake(path: string): boolean {
   }
 }
 
-/** One at a time, and looked at again by whoever may: two who take one away would take the next one's with it. */
+/** Guarded by a second lock and checked again: of two processes that remove it, one could remove the next holder's. */
 function takeAway(path: string, now: number): boolean {
   const guard = `${path}.abandoned`;
   if (!tryToMake(guard)) {
@@ -112,7 +113,7 @@ function isRunning(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // Another user's runs as well.
+    // A process of another user is running, too.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }

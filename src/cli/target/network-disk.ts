@@ -1,10 +1,10 @@
-/** Disks of other machines, on which SQLite does not see who else writes a file (https://sqlite.org/wal.html, reliability 4.1). */
+/** Disks of other machines: SQLite cannot see there who else writes a file (https://sqlite.org/wal.html, reliability 4.1). */
 
 import { statfsSync } from 'node:fs';
 
 import type { Machine } from './private-file.ts';
 
-/** By the numbers that Linux gives them; elsewhere the system tells by none that are known here. */
+/** By Linux's numbers; no other system's are known here. */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x0000_6969, 'NFS'],
   [0x0000_517b, 'SMB'],
@@ -16,11 +16,11 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x6b41_4653, 'AFS'],
 ]);
 
-/** What the disk with a file is, where it is another machine's; undefined where it is not, or where there is no file. */
+/** The kind of network disk that a file is on; undefined if its disk is local or there is no such file. */
 export function networkDiskOf(path: string, { platform, diskTypeOf = typeOf }: Machine): string | undefined {
   if (platform !== 'linux') return undefined;
   try {
-    // A 32-bit system gives the higher ones as negative numbers.
+    // A 32-bit system returns the higher numbers as negative.
     return networkFileSystems.get(diskTypeOf(path) >>> 0);
   } catch {
     return undefined;

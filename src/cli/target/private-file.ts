@@ -1,7 +1,7 @@
 /**
- * Small JSON files that only their owner may read: profiles and keys (security 2, SEC-1 and SEC-5).
- * Reading is plain, so that a command which needs no profile loads nothing; writing is conf's, under a lock. Nothing here waits
- * for the disk in the background: the module for that takes longer to load than all of it takes.
+ * Small JSON files that only their owner may read: profiles and keys (security 2, SEC-1 and SEC-5). Reading uses no library,
+ * so that a command that needs no profile loads none; conf writes, under a lock. All of it is synchronous: loading the module
+ * for asynchronous files takes longer than the whole work.
  */
 
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
@@ -11,22 +11,22 @@ import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { whileLocked } from './lock-file.ts';
 
-/** The facts about this machine that decide what is thought of a file. */
+/** The facts about this machine that decide whether a file is private. */
 export interface Machine {
   readonly platform: string;
-  /** Undefined where users have no numbers. */
+  /** Undefined where users have no numeric ids. */
   readonly userId: number | undefined;
-  /** Milliseconds of the clock, to tell an abandoned lock from one in use. */
+  /** The time in milliseconds, to tell an abandoned lock from one in use. */
   now(): number;
-  /** The number of the kind of disk that a file is on, where the system is not asked. */
+  /** The number of the kind of disk that a file is on; the system is asked when not given. */
   readonly diskTypeOf?: (path: string) => number;
 }
 
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The members of a JSON file; undefined when there is none. Throws a usage error, and changes nothing, when it is damaged,
- * a link, another user's, or open to others.
+ * The members of a JSON file; undefined if there is none. Throws a usage error, and changes nothing, if the file is damaged, a
+ * link, another user's, or open to others.
  */
 export function readPrivateFile(path: string, machine: Machine): Members | undefined {
   const text = readGuarded(path, machine);
@@ -35,7 +35,7 @@ export function readPrivateFile(path: string, machine: Machine): Members | undef
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
   } catch {
-    // Falls through to the same words: what is wrong is that it is not an object of JSON.
+    // Falls through: the same message fits, because it is not a JSON object.
   }
   throw refusal(
     `${path} is damaged: it is not a JSON object`,
@@ -54,8 +54,8 @@ function readGuarded(path: string, machine: Machine): string | undefined {
 }
 
 /**
- * Opens a file that only its owner may read; undefined when there is none and `flags` do not make one. Throws a usage error
- * for a link, another user's file, and one that is open to others; what the system throws where it cannot be written.
+ * Opens a file that only its owner may read; undefined if there is none and `flags` do not create one. Throws a usage error
+ * for a link, another user's file, and a file open to others; what the system throws if it cannot be written.
  */
 export function openPrivateFile(path: string, machine: Machine, flags: number): number | undefined {
   const file = openFile(path, flags);
@@ -87,7 +87,7 @@ function openFile(path: string, flags: number): number | undefined {
   }
 }
 
-/** Whether other users of this machine may read or write a file; false where there is none, or modes say nothing. */
+/** Whether other users of this machine may read or write a file; false if there is no file or modes mean nothing. */
 export function isOpenToOthers(path: string, { platform }: Machine): boolean {
   const facts = platform === 'win32' ? undefined : statSync(path, { throwIfNoEntry: false });
   return facts !== undefined && hasOthers(facts.mode);
@@ -106,14 +106,14 @@ function checkMode(path: string, mode: number, most: number): void {
   throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} '${path}'`);
 }
 
-/** Replaces the members of a file with what `change` makes of them; waits for another process that does the same. */
+/** Replaces the members of a file with what `change` returns; waits while another process does the same. */
 export async function changePrivateFile(
   path: string,
   machine: Machine,
   change: (members: Members) => Members,
 ): Promise<void> {
   await makePrivateDirectory(dirname(path), machine, 'TALLY_CONFIG_DIR');
-  // The first file, too: once it is there, nothing that reads it would go on.
+  // Checked for the first file, too: once it exists, every read would be refused.
   checkDirectory(dirname(path), machine);
   await whileLocked(path, machine, async () => {
     const members = change(readPrivateFile(path, machine) ?? {});
@@ -132,8 +132,8 @@ export async function changePrivateFile(
 }
 
 /**
- * A directory that only its owner may enter; an existing one keeps its mode, which is judged where it is used. Where it cannot
- * be made the refusal names the variable that says where else it may be.
+ * Creates a directory that only its owner may enter; an existing one keeps its mode, which is checked where it is used. If it
+ * cannot be created, the refusal names the variable that sets another place.
  */
 export async function makePrivateDirectory(path: string, machine: Machine, variable: string): Promise<void> {
   try {

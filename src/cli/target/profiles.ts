@@ -1,6 +1,6 @@
 /**
- * Named services and databases: what each is, and the key of each, which never leaves for another address. A key lies in a
- * file of its owner's alone, or, where that was asked for, in the keyring of the system.
+ * Named services and databases, each with its settings and its key, which is never sent to another address. A key is kept in a
+ * file that only its owner may read or, if so chosen, in the system's keyring.
  */
 
 import { join } from 'node:path';
@@ -13,22 +13,22 @@ import type { Machine, Members } from './private-file.ts';
 
 export interface Profile {
   readonly environment: Environment;
-  /** Remote ones alone. */
+  /** Only for a remote service. */
   readonly baseUrl?: string;
-  /** Remote ones alone: authorities that are trusted beside those of the system. */
+  /** Only for a remote service: authorities trusted besides those of the system. */
   readonly caFile?: string;
-  /** Databases alone; an embedded profile without it is of the default one. */
+  /** Only for a database; an embedded profile without it uses the default one. */
   readonly database?: string;
   readonly events?: string;
   readonly organization?: string;
 }
 
-/** What keyrings file the keys of every profile under. */
+/** The name under which keyrings file the keys of every profile. */
 export const keyringService = 'tallybook';
 
-/** Where keys may lie beside the file. */
+/** Where keys may be kept instead of the file. */
 export interface Keyring {
-  /** Undefined where there is no such entry. All three throw an unavailable error where the keyring does not answer. */
+  /** Undefined if there is no such entry. All three throw an unavailable error if the keyring does not answer. */
   read(account: string): Promise<string | undefined>;
   write(account: string, key: string): Promise<void>;
   remove(account: string): Promise<void>;
@@ -39,7 +39,7 @@ export interface ProfileStore {
   list(): Readonly<Record<string, Profile>>;
   /** The profile that commands use when they name none. */
   current(): string | undefined;
-  /** Throws a usage error when there is none of that name. */
+  /** Throws a usage error if there is no profile of that name. */
   get(name: string): Profile;
   /** The key stored for a profile; refused when it was stored for another address. */
   keyOf(name: string): Promise<StoredKey | undefined>;
@@ -60,9 +60,9 @@ export interface NewKey {
 }
 
 export interface Saved {
-  /** Where the key lies now. */
+  /** Where the key is kept now. */
   readonly place?: string;
-  /** Why it does not lie in the keyring, where that was asked for. */
+  /** Why it is not in the keyring, if that was asked for. */
   readonly fallback?: string;
 }
 
@@ -71,7 +71,7 @@ export interface Removed {
   readonly leftInKeyring?: string;
 }
 
-/** Either with the key or with the account that it has in the keyring. */
+/** Holds either the key or the name of its account in the keyring. */
 interface Credential {
   readonly key?: string;
   readonly keyring?: string;
@@ -80,7 +80,7 @@ interface Credential {
 
 export interface ProfileStoreDependencies {
   readonly machine: Machine;
-  /** Opened where a key lies in it, or shall. */
+  /** Opened only to read, write or remove a key. */
   openKeyring(): Promise<Keyring>;
   newId(): string;
 }
@@ -103,7 +103,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
   ): Promise<Saved & { readonly member: Omit<Credential, 'baseUrl'> }> => {
     const inFile = { place: keysPath, member: { key } };
     if (!inKeyring) return inFile;
-    // Never the same twice: another directory of profiles may have one of this name.
+    // Never the same twice: another profile directory may have a profile of this name.
     const account = `${name} ${dependencies.newId()}`;
     try {
       await (await dependencies.openKeyring()).write(account, key);
@@ -168,7 +168,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
             : { ...members, [name]: { ...member, baseUrl } },
         );
       } catch (error) {
-        // No file names this entry, so that nothing would ever find or remove it.
+        // No file names this entry, so nothing would ever find or remove it.
         await forget(member?.keyring);
         throw error;
       }
@@ -205,7 +205,7 @@ export function checkedName(name: string): string {
   );
 }
 
-/** Throws a usage error, without repeating the value, for what is no key. */
+/** Throws a usage error, without repeating the value, for anything but a key. */
 export function checkedKey(text: string): string {
   const key = text.trim();
   if (apiKeyForm.test(key)) return key;

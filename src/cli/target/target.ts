@@ -11,11 +11,11 @@ export type Target = EmbeddedTarget | RemoteTarget;
 
 export interface EmbeddedTarget {
   readonly kind: 'embedded';
-  /** What its profile says of it; `embedded` without one. */
+  /** The environment of its profile; `embedded` without a profile. */
   readonly environment: Environment;
   readonly profile: string | undefined;
   readonly database: string;
-  /** The database in which its usage events live, where that is another one. */
+  /** The database of its usage events, if that is a separate one. */
   readonly events: string | undefined;
   /** By name or id. */
   readonly organization: string | undefined;
@@ -29,7 +29,7 @@ export interface RemoteTarget {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly key: string;
-  /** Authorities that are trusted beside those of the system, as PEM. */
+  /** Authorities trusted besides those of the system, as PEM. */
   readonly caFile?: string | undefined;
   readonly sources: Sources;
 }
@@ -58,14 +58,14 @@ interface Choice {
   readonly source: string;
 }
 
-/** Throws a usage error where two places name different targets, or a key has no address to go to. */
+/** Throws a usage error if two sources name different targets, or a key has no address to go to. */
 export async function resolveTarget(options: TargetOptions): Promise<Target> {
   const choice = choose(options);
   if (choice.kind === 'address') return addressTarget(choice, options);
   return embeddedOf(choice, options) ?? (await remoteProfile(choice, options.profiles.get(choice.name), options));
 }
 
-/** The same, but undefined for a service elsewhere, whose key may lie where asking for it takes long. */
+/** The same, but undefined for a remote service, whose key may take long to read. */
 export function resolveEmbedded(options: TargetOptions): EmbeddedTarget | undefined {
   const choice = choose(options);
   return choice.kind === 'address' ? undefined : embeddedOf(choice, options);
@@ -138,7 +138,7 @@ function embedded(
     kind: 'embedded',
     environment: ofProfile.environment,
     profile: choice.kind === 'profile' ? choice.name : undefined,
-    // As the journal, warnings and completions know it, too.
+    // In the form in which the journal, warnings and completions know it, too.
     database: withoutFileScheme(database),
     events,
     organization,
@@ -204,7 +204,7 @@ function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
   };
 }
 
-/** One service has one address, however many slashes it is given with at its end. */
+/** A service has one address, with or without slashes at its end. */
 export function withoutLastSlash(baseUrl: string): string {
   return baseUrl.endsWith('/') ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
@@ -222,12 +222,12 @@ function refuseOrg(flags: TargetFlags): void {
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }
 
-/** Where it is, without a password. */
+/** The address or database, without a password. */
 export function whereOf(target: Target): string {
   return target.kind === 'remote' ? target.baseUrl : withoutPassword(target.database);
 }
 
-/** The database that a command works on. A remote service does not offer it. */
+/** The database that a command works on. Throws a notOffered error for a remote service. */
 export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
   if (target.kind === 'embedded') return target;
   throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {

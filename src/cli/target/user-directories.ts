@@ -1,4 +1,4 @@
-/** Where a system keeps what belongs to one of its users. */
+/** Where a system keeps the files of a user. */
 
 import { isAbsolute, join } from 'node:path';
 
@@ -13,9 +13,9 @@ export interface Surroundings {
 
 /**
  * The directory of profiles and keys, and that of the journal and the usual database: TALLY_CONFIG_DIR and TALLY_DATA_DIR, or
- * what the system has for it. A relative one of the system is passed over, as the XDG base directory specification says, and
- * so is a relative HOME: the books would be others in each directory where a command is given. Throws BillingError `usage`
- * where a directory is not named and there is no home. Our own, since env-paths reads the home when it is loaded, as it is.
+ * the system's usual places. A relative path in a variable of the system is ignored, as the XDG base directory specification
+ * says, and so is a relative HOME: otherwise each working directory would have its own books. Throws BillingError `usage` if a
+ * directory is not named and there is no home. Our own, because env-paths reads the home when it is loaded, unchecked.
  */
 export function userDirectories({ env, platform, accountHome }: Surroundings): { config: string; data: string } {
   const homeVariable = platform === 'win32' ? 'USERPROFILE' : 'HOME';
