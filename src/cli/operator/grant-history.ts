@@ -1,4 +1,4 @@
-/** What the journal knows of grants: which ones are unfinished, and how much was granted where, by whom and when. */
+/** What the journal knows about grants: which are unfinished, and how much was granted where, by whom and when. */
 
 import type { CallState, JournalFacts } from './journal-line.ts';
 
@@ -13,7 +13,7 @@ export interface KnownGrant {
   readonly contractId: string;
   readonly externalId: string;
   readonly operator: string;
-  /** Of the first time that it was sent with this amount. */
+  /** When it was first sent with this amount. */
   readonly at: string;
   readonly amountCents: bigint;
   readonly requestHash: string;
@@ -26,16 +26,16 @@ export interface KnownGrant {
 
 export interface GrantHistory {
   observe(line: JournalFacts): void;
-  /** Grants at a place of which it is not known whether they were made, the oldest first. */
+  /** Grants at a place whose outcome is unknown, the oldest first. */
   unfinished(place: Place): readonly KnownGrant[];
-  /** Where else there are some, each place once. */
+  /** The other places with unfinished grants, each once. */
   unfinishedElsewhere(place: Place): readonly Place[];
   find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
-  /** Cents that an operator granted at a place on a day of UTC, or may have granted. */
+  /** Cents that an operator granted, or may have granted, at a place on a UTC day. */
   grantedBy(place: Place, operator: string, day: string): bigint;
-  /** Cents that a contract was granted from here in a month of UTC, or may have been. */
+  /** Cents that a contract was granted, or may have been granted, from here in a UTC month. */
   grantedTo(place: Place, contractId: string, month: string): bigint;
-  /** A copy, for grants that are only planned. */
+  /** A copy, for grants that are planned and not sent. */
   fork(): GrantHistory;
 }
 
@@ -82,12 +82,12 @@ export function createGrantHistory(
   };
 }
 
-/** Caps are those of a service or database, whichever profile names it. */
+/** Caps count per service or database, whichever profile names it. */
 function sumKey({ environment, target }: Place, subject: string, span: string): string {
   return JSON.stringify([environment, target, subject, span]);
 }
 
-/** Whether two calls go to the same accounts; two profiles of one service may have keys of two organizations. */
+/** Whether two calls go to the same accounts; two profiles of a service may have keys of different organizations. */
 function isSamePlace(one: Place, other: Place): boolean {
   return (
     one.environment === other.environment &&
@@ -122,14 +122,14 @@ function isGranted(state: CallState): boolean {
   return state === 'done' || isOpen(state);
 }
 
-/** Sent, and not known to have been made or refused. */
+/** Whether a grant was sent and its outcome is unknown. */
 export function isOpen(state: CallState): boolean {
   return state === 'begun' || state === 'unknown';
 }
 
 /**
- * Sending a grant again that was made changes nothing of it, and one that was refused begins anew. Of one that may have been
- * made the latest request is sent again, and the largest amount counts.
+ * Sending a completed grant again changes nothing about it, and a refused grant begins anew. Of a grant whose outcome is
+ * unknown, the latest request is the one to send again, and the largest amount counts.
  */
 function begun(now: KnownGrant, before: KnownGrant | undefined): KnownGrant {
   if (before === undefined || before.state === 'refused') return { ...now, tries: 1 };
@@ -139,7 +139,7 @@ function begun(now: KnownGrant, before: KnownGrant | undefined): KnownGrant {
   return { ...now, at, operator, amountCents, tries };
 }
 
-/** A grant that was there already was made by an earlier try, or else by somebody whom this journal does not know. */
+/** A grant that existed already was made by an earlier try, or else by somebody whom this journal does not know. */
 function stateAfter({ state, tries }: KnownGrant, now: CallState): CallState {
   return state === 'done' || (now === 'repeated' && tries > 1) ? 'done' : now;
 }

@@ -12,11 +12,11 @@ export interface GrantRequest {
   readonly expiresAt: string;
   readonly description: string | undefined;
   readonly externalId: string | undefined;
-  /** Whether this program made its external id, which then says nothing that a person has said. */
+  /** Whether this program made the external id, which then says nothing that a person wrote. */
   readonly hasMadeId?: boolean;
 }
 
-/** Throws what the service would say of the request. */
+/** Throws what the service would throw for the request. */
 export async function readGrant(input: CallInput): Promise<GrantRequest> {
   const { params, body } = await parseCall('credits.grant', input);
   const creditMicros = microsOfText(body.creditAmount ?? '0');

@@ -1,4 +1,4 @@
-/** How a grant begins: whether the policy permits it, and the external id by which sending it again never grants twice. */
+/** How a grant begins: whether the policy permits it, and the external id that keeps a repeat from granting twice. */
 
 import { BillingError } from '../../errors.ts';
 import { onceEach } from '../../once.ts';
@@ -15,7 +15,7 @@ import type { JournalFacts } from './journal-line.ts';
 import { refusedByPolicy, violations, violationWords } from './policy.ts';
 import type { Violation } from './policy.ts';
 
-/** Throws what the policy has against a grant, as sending it would; journals nothing. */
+/** Throws the policy's refusal of a grant, as sending it would; journals nothing. */
 export async function judgeGrant(input: CallInput, billing: Billing, context: JournalContext): Promise<void> {
   const { policy, overrideReason, journal } = context;
   if (policy === undefined || overrideReason !== undefined) return;
@@ -24,7 +24,7 @@ export async function judgeGrant(input: CallInput, billing: Billing, context: Jo
   judged(request, { history: await journal.history(), contractIds, context });
 }
 
-/** The contracts whose grants of a month count against one cap; none where the policy has no such cap. */
+/** The contracts whose grants in a month count against one cap; empty if the policy has no such cap. */
 export async function cappedTogether(
   { contractId }: GrantRequest,
   contractsOf: ContractLookup,
@@ -33,7 +33,7 @@ export async function cappedTogether(
   return policy?.perCustomerAndMonthCents === undefined ? [] : await contractsOf(contractId);
 }
 
-/** What the policy has against a grant; throws BillingError `refused` unless that is overridden. */
+/** The rules that a grant breaks; throws BillingError `refused` unless the policy is overridden. */
 function judged(
   request: GrantRequest,
   { history, contractIds, context }: Pick<Beginning, 'history' | 'contractIds' | 'context'>,
@@ -56,8 +56,8 @@ interface Beginning {
 }
 
 /**
- * The line of a grant that is about to be sent, with its id. Throws BillingError `refused` where the policy forbids it, and
- * where it is likely the one whose outcome is not known.
+ * The journal line of a grant about to be sent, with its external id. Throws BillingError `refused` if the policy forbids the
+ * grant, or if it is probably an earlier one whose outcome is unknown.
  */
 export function beginGrant(
   input: CallInput,
@@ -86,7 +86,7 @@ export function beginGrant(
   };
 }
 
-/** Written again with an expiry that a script reckons anew, or another reason, it would be granted twice. */
+/** Refuses a grant like an unfinished one, which would be made twice with a recalculated expiry or another reason. */
 function refuseAlike({ contractId, amountCents }: GrantRequest, unfinished: readonly KnownGrant[]): void {
   const alike = unfinished.find((grant) => grant.contractId === contractId && grant.amountCents === amountCents);
   if (alike === undefined) return;
@@ -97,7 +97,7 @@ function refuseAlike({ contractId, amountCents }: GrantRequest, unfinished: read
   );
 }
 
-/** Asks for the contracts of each customer once, and again where that failed. */
+/** Asks for the contracts of each customer once, and again only after a failure. */
 export function createContractLookup(billing: Billing): ContractLookup {
   const customerIds = new Map<string, string>();
   const contractIdsOf = onceEach(async (customerId: string) =>

@@ -1,4 +1,4 @@
-/** What the journal is told with every call: who sends it, from here or elsewhere, to which place, and under which policy. */
+/** What the journal records with every call: who sends it, from here or elsewhere, to which place, and under which policy. */
 
 import { resolve } from 'node:path';
 
@@ -15,22 +15,22 @@ export type ContractLookup = (contractId: string) => Promise<readonly string[]>;
 export interface JournalContext {
   readonly journal: Journal;
   readonly place: Place;
-  /** The service is in this process, whose refusals say what became of the request. */
+  /** Whether the service is in this process: its refusals then say whether anything was done. */
   readonly isHere: boolean;
   readonly operator: string;
   readonly policy: Policy | undefined;
-  /** Why the policy does not hold for this command. */
+  /** Why the policy is overridden for this command. */
   readonly overrideReason: string | undefined;
   /** Looked up when not given. */
   readonly contractsOf?: ContractLookup | undefined;
   readonly now: () => Temporal.Instant;
   readonly newId: () => string;
   readonly tell: (note: SafeText) => void;
-  /** What is said from now on when the person interrupts the program. */
+  /** Sets what is said if the person interrupts the program from now on. */
   readonly atInterrupt: (words: SafeText | undefined) => void;
 }
 
-/** Where the calls of a target go, as the journal names it: without a key, and the same from every directory. */
+/** Where the calls of a target go, as the journal names it: without a key, and the same in every working directory. */
 export function placeOf(target: Target): Place {
   const { environment, profile } = target;
   if (target.kind === 'remote') return { environment, target: target.baseUrl, profile };

@@ -1,4 +1,4 @@
-/** The file of the operator journal: appended to under a lock, by one process after the other, and never rewritten. */
+/** The file of the operator journal: appended to under a lock, by one process at a time, and never rewritten. */
 
 import { closeSync, constants, fdatasyncSync, fstatSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,16 +14,16 @@ const tailBytes = 4096;
 
 export interface JournalFile {
   readonly path: string;
-  /** Every line there is, and a last one that was cut off. */
+  /** Every line, including a last one that was cut off. */
   read(): readonly string[];
   /**
-   * Gives `write` a way to append while no other process does. Lines are on the disk when it resolves. With `onLine`, every
-   * line of others that it was not shown yet comes first.
+   * Calls `write` with a function that appends, while no other process can. Lines are on the disk when it resolves. With
+   * `onLine`, every line from other processes that was not shown yet comes first.
    */
   hold(write: (append: Append) => void, onLine?: (text: string) => void): Promise<void>;
 }
 
-/** Appends the line that is made of the hash of the one before it. */
+/** Appends a line, made from the hash of the one before it. */
 export type Append = (line: (previous: string | undefined) => string) => void;
 
 export function createJournalFile(path: string, machine: Machine): JournalFile {
@@ -61,7 +61,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
             texts.push(`${text}\n`);
           });
           if (tail === undefined) return;
-          // A line that was cut off by a crash stays as it is, on a line of its own.
+          // A line cut off by a crash stays as it is, on a line of its own.
           const bytes = Buffer.from(`${tail.isWhole ? '' : '\n'}${texts.join('')}`);
           writeFileSync(file, bytes);
           fdatasyncSync(file);
@@ -86,7 +86,7 @@ function readTail(file: number, size: number): Tail {
     const start = Math.max(0, size - length);
     const bytes = readRange(file, start, size);
     const isWhole = bytes.at(-1) === lineEnd;
-    // The first line of a part may be the end of a line; the whole file has no such part.
+    // The first line of a part may be the end of a longer line, so it is dropped; at the start of the file it is whole.
     const lines = linesOf(start === 0 ? bytes : bytes.subarray(bytes.indexOf(lineEnd) + 1));
     const named = lines.findLast((line) => namedHash(line) !== undefined);
     const previous = named === undefined ? undefined : namedHash(named);

@@ -1,20 +1,20 @@
 /**
- * Lines of the operator journal: what was written, by whom, when, with which outcome. Each carries the hash of the one before
- * it, so that a line that was changed or taken out is seen by those that follow.
+ * Lines of the operator journal: what was written, by whom, when, with which outcome. Each carries the hash of the line before
+ * it, so that the following lines reveal one that was changed or removed.
  */
 
 import { sha256Of } from '../../digest.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 
 /**
- * `begun`: about to be sent, and its outcome not known yet. `repeated`: an earlier request had done it already.
- * `refused`: nothing was done. `unknown`: no answer says whether it was done.
+ * `begun`: about to be sent, outcome not known yet. `repeated`: an earlier request had done it already. `refused`: nothing was
+ * done. `unknown`: no answer says whether it was done.
  */
 export type CallState = 'begun' | 'done' | 'repeated' | 'refused' | 'unknown';
 
 export interface JournalFacts {
   readonly at: string;
-  /** Id of the call: the same in the line of its beginning and of its outcome. */
+  /** Id of the call: the same in the lines of its beginning and its outcome. */
   readonly call: string;
   readonly state: CallState;
   /** User of the operating system. */
@@ -26,19 +26,19 @@ export interface JournalFacts {
   readonly organization?: string | undefined;
   readonly operation: string;
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** SHA-256 of the request in canonical form: operation, ids, query, and body without externalId. A key is no part of it. */
+  /** SHA-256 of the canonical request: operation, ids, query, If-Match, body without externalId. No key is part of it. */
   readonly requestHash: string;
   readonly externalId?: string | undefined;
-  /** The external id was made here, since the request had none. */
+  /** The external id was made here, because the request had none. */
   readonly isGeneratedId?: true | undefined;
-  /** Worth of a grant; absent where there is none. */
+  /** Value of a grant in cents; absent if it has none. */
   readonly amountCents?: string | undefined;
   readonly creditAmount?: string | undefined;
-  /** Body of a grant that was begun, to send it again with its id. */
+  /** Body of a grant that was begun, to send it again with its external id. */
   readonly body?: unknown;
   /** Why the policy was overridden, and which of its rules. */
   readonly override?: { readonly reason: string; readonly rules: readonly string[] } | undefined;
-  /** Id of what the answer shows. */
+  /** Id of the resource in the answer. */
   readonly responseId?: string | undefined;
   /** Code of the failure. */
   readonly error?: string | undefined;
@@ -52,13 +52,13 @@ export interface JournalLine extends JournalFacts {
 
 const hashed = /^(.*),"hash":"([0-9a-f]{64})"\}$/s;
 
-/** Takes secrets out of a text; of a name those alone that are known. */
+/** Removes secrets from a text; from a name only the known ones. */
 export type Clean = (text: string, isName?: boolean) => string;
 
-/** By these a grant is found again, so they stand as they are, even where one has the form of a key. */
+/** A grant is found again by these, so they stay as they are, even if one has the form of a key. */
 const names: ReadonlySet<string> = new Set(['environment', 'profile', 'target', 'organization']);
 
-/** The text of a line, without its line end; `clean` takes secrets out of every text in it. */
+/** The text of a line, without its line end; `clean` removes secrets from every text in it. */
 export function lineOf(facts: JournalFacts, previous: string | undefined, clean: Clean): string {
   const line = { ...facts, ...(previous === undefined ? {} : { previous }) };
   const text = JSON.stringify(line, function cleaned(this: unknown, key, value: unknown) {
@@ -67,26 +67,26 @@ export function lineOf(facts: JournalFacts, previous: string | undefined, clean:
   return `${text.slice(0, -1)},"hash":"${sha256Of(text)}"}`;
 }
 
-/** The line of a text; undefined where it is none, or not the one that was written. */
+/** The line in a text; undefined if the text is not a line or was changed after it was written. */
 export function readLine(text: string): JournalLine | undefined {
   const match = hashed.exec(text);
   if (match === null || sha256Of(`${match[1]}}`) !== match[2]) return undefined;
   return reviveExactJson(text) as JournalLine;
 }
 
-/** The hash that the line after this one carries: the one it names, whether or not it is still its own. */
+/** The hash that the next line carries: the one this text names, whether or not it still matches. */
 export function namedHash(text: string): string | undefined {
   return hashed.exec(text)?.[2];
 }
 
 export interface Verification {
   readonly lines: number;
-  /** Hash of the last line, to be noted elsewhere: a journal that was cut does not contain it any more. */
+  /** Hash of the last line, to be noted elsewhere: a journal that was truncated no longer contains it. */
   readonly head: string | null;
   readonly findings: readonly { readonly line: number; readonly problem: string }[];
 }
 
-/** Whether every line is as it was written, and none is missing between two. */
+/** Checks that every line is as it was written and that none is missing between two. */
 export function verifyLines(texts: readonly string[]): Verification {
   const findings: { line: number; problem: string }[] = [];
   let previous: string | undefined;

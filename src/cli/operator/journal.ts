@@ -14,13 +14,13 @@ import { valueAt } from '../wire/rows.ts';
 
 export interface Journal {
   readonly path: string;
-  /** Throws a usage error where nothing could be written, ahead of what would have to be. */
+  /** Throws a usage error if nothing could be written, before there is something to write. */
   prepare(): Promise<void>;
   /** Resolves once the line is on the disk. */
   record(facts: JournalFacts): Promise<void>;
-  /** The same for a grant, decided while nobody else writes on the ground of all before it. Rejects with what it throws. */
+  /** The same for a grant, decided from all earlier lines while no other process can write. Rejects with what `facts` throws. */
   decide(facts: (history: GrantHistory) => JournalFacts): Promise<void>;
-  /** What is known of grants up to now. */
+  /** What is known about grants up to now. */
   history(): Promise<GrantHistory>;
 }
 
@@ -35,7 +35,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Lines that wait at the same time are written together, so that bulk work does not wait for the disk each time. */
+/** Lines that wait at the same time are written together, to avoid a wait for the disk per line in bulk work. */
 export function createJournal(path: string, machine: Machine, secrets: readonly string[] = []): Journal {
   const file = createJournalFile(path, machine);
   const history = createGrantHistory();
@@ -109,7 +109,7 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
   };
 }
 
-/** Throws a usage error where a call could not be sent again as it was: with another external id it would be made twice. */
+/** Throws a usage error if a call could not be sent again as it was: with another external id it would be made twice. */
 function refuseUnkept({ externalId, body }: JournalFacts, clean: Clean): void {
   const kept = JSON.stringify([externalId, valueAt(body, 'specifiers')]);
   if (clean(kept) === kept) return;

@@ -1,6 +1,6 @@
 /**
- * The service with every write in the operator journal: what moves money before it is sent and after, the rest after. Grants
- * are held to the policy, and have an external id, so that sending one again never grants twice.
+ * The service with every write in the operator journal: a write that moves money before it is sent and after, any other only
+ * after. Grants must satisfy the policy, and get an external id, so that sending one again never grants twice.
  */
 
 import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError, errorFacts } from '../../errors.ts';
@@ -56,7 +56,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       answer = await billing.call(name, input);
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
-      // A service that is busy did nothing. Of a grant that is left to --resume, which sends it once there is time for it.
+      // A busy service did nothing. A grant stays open even so: --resume sends it again later.
       const isBusy = kind === 'rateLimited' && name !== grantOperation;
       const isSure = isBusy || (hasChangedNothing(error, context.isHere) && !isRepeat);
       const state = isSure ? 'refused' : stateOfFailure(kind, isRepeat);
@@ -73,7 +73,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     return answer;
   }
 
-  /** What happened has happened: where the journal cannot take it any more, it is said and no more. */
+  /** The call has happened already: if the journal cannot record the outcome, that is only reported. */
   async function conclude(facts: JournalFacts, outcome: Pick<JournalFacts, 'state' | 'responseId' | 'error'>) {
     try {
       await context.journal.record({ ...facts, at: timestampOf(context.now()), ...outcome });
@@ -84,7 +84,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   }
 }
 
-/** What to do next where it is not to look first. */
+/** What to do next, where that is not to look first. */
 const afterInterrupt: Partial<Record<OperationName, string>> = {
   [grantOperation]: 'repeat the command: it finishes this grant, and makes no other',
   'bill.run': 'repeat the command: what was done stays done, and it does the rest',
@@ -136,10 +136,10 @@ const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'notOffered',
 ]);
 
-/** Certain of this try alone: they say nothing of an earlier one, which may have been sent with another key. */
+/** Certain for this try only: an earlier one may have been sent with another key. */
 const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
 
-/** What never left changed nothing, nor did a write that could not be made here, unless its commit was never answered. */
+/** A request that was not sent changed nothing, nor did a write that failed here, unless its commit went unanswered. */
 function hasChangedNothing(error: unknown, isHere: boolean): boolean {
   if (error instanceof UnsentError) return true;
   return isHere && error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);

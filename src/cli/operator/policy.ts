@@ -1,6 +1,6 @@
 /**
- * The policy file: caps on promotional grants, and what a grant has to say, checked on this machine before a request.
- * It protects from mistakes, not from somebody who may edit the file.
+ * The policy file: caps on promotional grants, and what a grant must say, checked on this machine before a request. It
+ * protects against mistakes, not against somebody who may edit the file.
  */
 
 import { lstatSync } from 'node:fs';
@@ -17,15 +17,15 @@ import { amountText } from '../wire/rows.ts';
 
 export interface Policy {
   readonly path: string;
-  /** Environments that the rules hold for; all when not given. */
+  /** Environments to which the rules apply; all when not given. */
   readonly environments?: readonly string[];
   readonly perGrantCents?: bigint;
   readonly perCustomerAndMonthCents?: bigint;
   readonly perOperatorAndDayCents?: bigint;
-  /** Credits at no rate, in millionths. */
+  /** Credits without a rate, in millionths. */
   readonly freeCreditsPerGrantMicros?: bigint;
   readonly isReasonRequired: boolean;
-  /** What reason or external id must contain. */
+  /** What the reason or external id must contain. */
   readonly ticket?: RegExp;
 }
 
@@ -45,7 +45,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** The policy in force; undefined when there is none. Throws a usage error naming what is wrong in the file. */
+/** The policy in force; undefined if there is none. Throws a usage error that names what is wrong in the file. */
 export async function readPolicy(
   env: Readonly<Record<string, string | undefined>>,
   configDirectory: string,
@@ -60,7 +60,7 @@ export async function readPolicy(
   throw new BillingError('usage', `${words}, and there is no such file: nothing was sent`);
 }
 
-/** One that leads to a file elsewhere, such as a disk that is not there now, is a policy that somebody meant to hold. */
+/** A link to a missing file, for instance on a disk that is not mounted, is still a policy that somebody meant to apply. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
@@ -69,9 +69,9 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Every scalar is read as text, so that 500.00 stays five hundred dollars to the cent. */
+/** Reads every scalar as text, so that 500.00 is exactly five hundred dollars. */
 async function parsePolicy(text: string, path: string): Promise<Policy> {
-  // What is left of one that could not be written; a policy that has no rules yet says so in a comment.
+  // An empty file is left over from a failed write; a policy without rules yet says so in a comment.
   if (text.trim() === '') throw invalid(path, 'the file is empty');
   const { parse } = await import('yaml');
   let read: unknown;
@@ -148,17 +148,17 @@ function invalid(path: string, words: string, cause?: unknown): BillingError {
   return new BillingError('usage', `${path}: ${words}`, { cause, hint: 'nothing was sent; see: tally help policy' });
 }
 
-/** What a grant is judged by, beside itself. */
+/** What a grant is judged by, besides itself. */
 export interface PolicyContext {
   readonly history: GrantHistory;
   readonly place: Place;
   readonly operator: string;
   readonly now: Temporal.Instant;
-  /** Contracts of the customer whose contract it is. */
+  /** All contracts of the customer that the grant is for. */
   readonly contractIds: readonly string[];
 }
 
-/** The rules that a grant breaks; days and months are those of UTC. One that is sent again with its external id counts once. */
+/** The rules that a grant breaks; days and months are UTC. A grant sent again with its external id counts once. */
 export function violations(policy: Policy, grant: GrantRequest, context: PolicyContext): Violation[] {
   const { place } = context;
   if (policy.environments?.includes(place.environment) === false) return [];
@@ -170,7 +170,7 @@ export function violationWords(broken: readonly Violation[]): string {
   return broken.map(({ rule, message }) => `${rule}: ${message}`).join('; ');
 }
 
-/** The refusal of `what`, exit 11. */
+/** The refusal of `what`, exit code 11. */
 export function refusedByPolicy({ path }: Policy, what: string): BillingError {
   return new BillingError('refused', `the policy forbids ${what}: nothing was sent`, {
     hint: `the rules are in ${path}; --override-policy REASON goes past them, and is journaled`,
@@ -234,7 +234,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   return found;
 }
 
-/** Cents of a grant that are not in a sum yet, which `holds` some: one that is sent again counts once, unless it has grown. */
+/** Cents of a grant that a sum lacks: one sent again counts once, unless it has grown. `holds` tells whether the sum has it. */
 function notYetCounted(
   amountCents: bigint,
   earlier: KnownGrant | undefined,

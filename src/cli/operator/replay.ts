@@ -1,4 +1,4 @@
-/** Whether the entry that an idempotent write gives back is the one that was asked for. */
+/** Whether the entry that an idempotent write returns is the one that was asked for. */
 
 import { ConflictError } from '../../errors.ts';
 import { isExactNumber, textOfNumber } from '../../exact-json.ts';
@@ -7,7 +7,7 @@ import type { CallInput } from '../../operations/operation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 
-/** An entry that an earlier, different request made is no answer to this one (semantics 9). */
+/** Throws ConflictError for an entry made by an earlier, different request: it does not answer this one (semantics 9). */
 export function checkReplay(command: CommandSpec, input: CallInput, answer: Answer): void {
   const member = command.idempotencyMember;
   const body = (input.body ?? {}) as Record<string, unknown>;
@@ -21,14 +21,14 @@ export function checkReplay(command: CommandSpec, input: CallInput, answer: Answ
   );
 }
 
-/** Members in which the entry of an answer is not what was asked for. */
+/** Members in which the entry of an answer differs from the request. */
 export function differingMembers({ body }: CallInput, answer: Answer): readonly string[] {
   const entry = valueAt(answer.body, 'data') ?? {};
   const asked = (body ?? {}) as Record<string, unknown>;
   return answer.mismatches ?? Object.keys(asked).filter((name) => differs(asked[name], valueAt(entry, name)));
 }
 
-/** Compares plain values alone: what was asked for as a structure comes back in a form of the service's own. */
+/** Compares plain values only: the service returns structures in a form of its own. */
 function differs(asked: unknown, found: unknown): boolean {
   if (found === undefined || found === null || asked === undefined || asked === null) return false;
   if (isExactNumber(asked) && isExactNumber(found)) return Number(textOfNumber(asked)) !== Number(textOfNumber(found));
