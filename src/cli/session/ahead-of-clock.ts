@@ -1,4 +1,4 @@
-/** What is said where the clock of this machine was set back, or had run ahead (reliability 9). */
+/** The warning where this machine's clock was set back, or had run ahead (reliability 9). */
 
 import type { Billing } from '../../operations/index.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -10,7 +10,7 @@ export function aheadOfClockWords(newest: string): string {
   return `the clock of this machine is behind the newest row, which is of ${newest}: until then new rows get that time, and grants expire by it; set the clock right`;
 }
 
-/** Says it of the first answer that has it: some commands write thousands of rows. */
+/** Warns at the first such answer only: some commands write thousands of rows. */
 export function tellingOfClock(billing: Billing, session: Session): Billing {
   let isTold = false;
   return {

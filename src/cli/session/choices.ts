@@ -1,4 +1,4 @@
-/** What a field that names a resource can be: ids of the service in use, each with what tells it from the others. */
+/** What a field that names a resource can be: ids of the service in use, each with a label that distinguishes it. */
 
 import type { Billing } from '../../operations/index.ts';
 import { referenced } from '../../operations/references.ts';
@@ -7,12 +7,12 @@ import { pagesOf } from '../every-row.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
 import type { Choice } from '../terminal/questions.ts';
 
-/** Lists longer than this are no help to a person, who knows an id or a part of the name. */
+/** A longer list is no help to a person, who knows an id or a part of the name. */
 const mostChoices = 1_000;
 
 /**
- * The choices of a kind, in the order of its list, at most `most` of them. Entries are those of one contract; without
- * its id there are none. Throws what the service says.
+ * The choices of a kind, in the order of its list, at most `most`. Ledger entries are those of one contract; without its id
+ * there are none. Throws what the service throws.
  */
 export async function choicesOf(
   kind: ReferenceKind,
@@ -57,5 +57,5 @@ async function namesOf(billing: Billing): Promise<ReadonlyMap<string, string>> {
   return new Map(customers.map(({ value, label }) => [value, label]));
 }
 
-/** Lists that answer whole, or have one page that is enough. */
+/** Lists that come whole, or whose first page is enough. */
 const unpaged: ReadonlySet<string> = new Set(['credits.ledger', 'keys.list', 'orgs.list', 'webhooks.list']);

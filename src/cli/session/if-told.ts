@@ -1,8 +1,8 @@
-/** What is asked for beside what a command is about, and is done without where nobody tells. */
+/** For facts that a command can do without. */
 
 import { BillingError } from '../../errors.ts';
 
-/** Undefined where the service refuses, does not offer it, or cannot be reached. */
+/** The answer; undefined if the service refuses, does not offer it, or cannot be reached. */
 export async function ifTold<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();

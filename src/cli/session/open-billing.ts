@@ -1,4 +1,4 @@
-/** Opens what a command works on; for a write with the operator journal and the policy around it. */
+/** Opens the service or database of a command; for a write with the operator journal and the policy around it. */
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -30,7 +30,7 @@ export async function openJournal({ dependencies }: Session, secrets: readonly s
   return createJournal(journalPath((await dependencies.directories()).data), dependencies.machine, secrets);
 }
 
-/** What writes of a command are journaled with, and judged by. Throws a usage error where the policy file is damaged. */
+/** What a command's writes are journaled with and judged by. Throws a usage error if the policy file is damaged. */
 export async function journalContext(
   session: Session,
   target: Target,
@@ -52,7 +52,7 @@ export async function journalContext(
   };
 }
 
-/** Throws a usage error where the policy file is damaged, before anything is opened. */
+/** Throws a usage error if the policy file is damaged, before anything is opened. */
 export async function openForWriting(
   session: Session,
   target: Target,
@@ -73,8 +73,8 @@ export async function openForWriting(
 }
 
 /**
- * Warns of a database file that other users of this machine may read or write (SEC-42), and of one on the disk of another
- * machine (reliability 4.1), once it is open.
+ * Warns, once the database is open, if other users of this machine may read or write its file (SEC-42), or if it is on another
+ * machine's disk (reliability 4.1).
  */
 export function warnOfPlace(session: Session, target: Target): void {
   if (target.kind !== 'embedded') return;
@@ -91,7 +91,7 @@ export function warnOfPlace(session: Session, target: Target): void {
   tell(session, say`warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'`);
 }
 
-/** Throws a usage error for an empty one. */
+/** Throws a usage error for an empty reason. */
 function overrideReasonOf({ 'override-policy': reason }: LocalValues): string | undefined {
   if (reason === undefined) return undefined;
   if (typeof reason === 'string' && reason.trim() !== '') return reason;

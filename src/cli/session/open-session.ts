@@ -12,13 +12,13 @@ import { say } from '../terminal/safe-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { tell } from './tell.ts';
 
-/** Nobody wonders about less. */
+/** Nobody notices a shorter pause. */
 const toldFromMilliseconds = 1_000;
 
-/** Throws a usage error when the global flags contradict each other. */
+/** Throws a usage error if the global flags contradict each other. */
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
   const key = dependencies.env['TALLY_API_KEY'];
-  // Before anything can fail, and whatever its form: it is said of nothing.
+  // Concealed before anything can fail, and whatever its form: it must not appear in any message.
   if (key !== undefined) dependencies.terminal.conceal(key);
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
@@ -44,8 +44,8 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
 }
 
 /**
- * Says what a person would not see. A file is made where there is none, and would look like a book without anything in it where
- * its path is misspelt; a service that asks for patience may do so for two minutes.
+ * Reports what a person would not see. A missing database file is created: with a misspelt path it would look like empty
+ * books. A service that asks for patience may do so for two minutes.
  */
 function tellingOpening(
   dependencies: Dependencies,
@@ -72,7 +72,7 @@ function tellingOpening(
   };
 }
 
-/** The old program reads that copy, and nothing that the new one has written to. */
+/** Reports the copy: the old version of the program can read it, and not the upgraded database. */
 export function tellOfUpgrade(
   talk: Pick<Session, 'terminal' | 'flags'>,
   { copyBefore }: Pick<OpenBilling, 'copyBefore'>,
@@ -80,7 +80,7 @@ export function tellOfUpgrade(
   if (copyBefore !== undefined) tell(talk, say`upgraded the database; what it was before is kept: ${copyBefore}`);
 }
 
-/** Milliseconds of `--timeout`; undefined when it was not given. */
+/** Milliseconds of `--timeout`; undefined if it was not given. */
 export function timeoutOf(flags: GlobalFlags): number | undefined {
   if (flags.timeout === undefined) return undefined;
   const seconds = Number(flags.timeout);

@@ -1,10 +1,10 @@
-/** Events that name a contract of another time: they are taken, and billed on no contract at all (semantics 8). */
+/** Events that name a contract of another time: they are recorded, and billed on no contract (semantics 8). */
 
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from './session.ts';
 import { tell } from './tell.ts';
 
-/** Warns of so many events, whether they are recorded or would be. */
+/** Warns of `count` such events, recorded or only checked. */
 export function warnOfOutside(session: Session, count: number): void {
   const [name, their, them, keys] = count === 1 ? ['names', 'its', 'it', 'key'] : ['name', 'their', 'them', 'keys'];
   const events = counted(count, 'event');

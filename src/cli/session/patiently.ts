@@ -1,4 +1,4 @@
-/** Waits where a service asks for it, beyond the patience that one request has of its own. */
+/** Waits when a service asks for it, longer than a single request does by itself. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ import { tell } from './tell.ts';
 
 export type OnWait = (error: BillingError) => void;
 
-/** A service that has had too many requests has done nothing: the call is made again when it says so. */
+/** Repeats a call that was refused for its rate, when the service says: a refused call did nothing. */
 export async function patiently<T>(call: () => Promise<T>, onWait: OnWait): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -30,7 +30,7 @@ export function isTooLong({ retryAfterSeconds = 0 }: BillingError): boolean {
   return retryAfterSeconds * 1000 > limits.totalTimeoutMilliseconds;
 }
 
-/** Says once of each kind what is waited for. */
+/** Says what the wait is for, once for each kind of failure. */
 export function createWaitingNote(session: Pick<Session, 'terminal' | 'flags'>): OnWait {
   const told = new Set<ErrorKind>();
   return ({ kind, message }) => {

@@ -1,12 +1,12 @@
 /**
- * How far long work has come: a bar for a person, on standard error; nothing for a program, nor where the terminal cannot draw
- * over what stands there.
+ * The progress of long work: a bar for a person, on standard error; nothing for a program, or on a terminal that cannot
+ * overwrite what it shows.
  */
 
 import type { Session } from './session.ts';
 
 export interface Progress {
-  /** `done` of the total, which was `rows` rows. */
+  /** Shows `done` of the total, which took `rows` rows. */
   readonly update: (progress: { readonly done: number; readonly rows: number }) => void;
   readonly stop: () => void;
 }
@@ -30,7 +30,7 @@ export async function createProgress(session: Session, total: number | undefined
   let drawn: ReturnType<typeof open> | undefined;
   const started = performance.now();
   return {
-    // Drawn from here on alone: what is told before, and of short work, needs no room above a bar.
+    // Drawn from the first update on: earlier messages, and short work, need no bar.
     update: ({ done, rows }) => {
       const seconds = (performance.now() - started) / 1000;
       const rate = Math.round(rows / Math.max(seconds, 0.001));
@@ -46,7 +46,7 @@ export async function createProgress(session: Session, total: number | undefined
   };
 }
 
-/** `9s`, `2m 5s`, `3h 20m`; `?` when nobody can tell yet. */
+/** `9s`, `2m 5s`, `3h 20m`; `?` if it cannot be known yet. */
 export function durationText(seconds: number | undefined): string {
   if (seconds === undefined) return '?';
   const whole = Math.max(0, Math.ceil(seconds));

@@ -1,4 +1,4 @@
-/** Questions to a person: only where one sits at the terminal, and never answered by the end of input. */
+/** Questions to a person: only if one sits at the terminal, and never answered by the end of input. */
 
 import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
@@ -15,8 +15,8 @@ import type { Target } from '../target/target.ts';
 import type { Choice, Question } from '../terminal/questions.ts';
 
 /**
- * Whether questions may be asked: both ends are a terminal, and so is standard error, on which the questions stand; and
- * neither `--no-input` nor `CI` speaks against it.
+ * Whether questions may be asked: standard input, output and error are a terminal (the questions appear on the last), and
+ * neither `--no-input` nor `CI` forbids it.
  */
 export function mayAsk({
   terminal,
@@ -29,8 +29,8 @@ export function mayAsk({
 }
 
 /**
- * The same command line with what was missing. Throws a usage error naming all of it where nobody can be asked, and
- * `notOffered` where no answer would help.
+ * The command line with its missing values filled in. Throws a usage error that names all of them if nobody can be asked, and
+ * `notOffered` if no answer would help.
  */
 export async function completed(
   command: CommandSpec,
@@ -38,7 +38,7 @@ export async function completed(
   missing: readonly FlagSpec[],
   session: Session,
 ): Promise<Given> {
-  // An empty one is a variable that a script forgot to set.
+  // An empty value is a variable that a script forgot to set.
   const typed = command.positionals.map((_, index) => given.positionals[index] ?? '');
   const ids = command.positionals.filter((_, index) => typed[index] === '');
   if (missing.length === 0 && ids.length === 0) return given;
@@ -65,8 +65,8 @@ export async function completed(
 }
 
 /**
- * The same command line with what rules across fields miss, such as the amount of a grant, of which there are two kinds. Asks
- * as long as nothing else is wrong, and nobody where nothing is missing.
+ * The command line with what rules across fields require, such as the amount of a grant, of which there are two kinds. Asks
+ * until nothing is missing, and only while nothing else is wrong.
  */
 export async function completedByRules(command: CommandSpec, given: Given, session: Session): Promise<Given> {
   const service = lateService(session);
@@ -117,7 +117,7 @@ function missingError(
   });
 }
 
-/** The service, opened for the first question that needs it. Where it does not answer, an id is typed. */
+/** The service, opened for the first question that needs it. If it does not answer, the person types an id. */
 function lateService(session: Session) {
   let opened: OpenBilling | undefined;
   return {
@@ -152,7 +152,7 @@ function plainChoice(value: string): Choice {
   return { value, label: '' };
 }
 
-/** What the declaration of the field has against a text, by the same path as the flag; undefined for nothing. */
+/** What the declaration of the field says against a text, checked as a flag would be; undefined for nothing. */
 async function problemOf(
   command: CommandSpec,
   spec: FlagSpec,
@@ -194,17 +194,17 @@ async function answer(session: Session, { choices, ...question }: Omit<Question,
   return text;
 }
 
-/** What a write would do; in a function where finding the words takes longer than a script wants to wait. */
+/** What a write would do; a function where finding the words takes longer than a script wants to wait. */
 type Effect = SafeText | (() => Promise<SafeText>);
 
-/** Whether the command line says yes: to production only where it names it. */
+/** Whether the command line says yes; for production only if it names production. */
 export function isAgreed({ flags }: Session, { environment }: Pick<Target, 'environment'>): boolean {
   return flags.yes === true && (environment !== 'production' || flags.expectEnv === 'production');
 }
 
 /**
- * Lets a write to production pass only with a yes: a person's, or a script's by `--yes` with `--expect-env production`.
- * Shows target, effect and environment before it asks. Throws BillingError `refused`.
+ * Requires a yes for a write to production: a person's, or a script's by `--yes` with `--expect-env production`. Shows target,
+ * effect and environment before it asks. Throws BillingError `refused`.
  */
 export async function confirmWrite(session: Session, target: Target, effect: Effect): Promise<void> {
   if (target.environment !== 'production') return;
@@ -218,8 +218,8 @@ export async function confirmWrite(session: Session, target: Target, effect: Eff
 }
 
 /**
- * Lets what cannot be undone pass only with a yes, on whatever environment: a person's, or a script's by `--yes`, on
- * production with `--expect-env production`. Throws BillingError `refused`.
+ * Requires a yes, in every environment, for what cannot be undone: a person's, or a script's by `--yes`, on production with
+ * `--expect-env production`. Throws BillingError `refused`.
  */
 export async function confirmLoss(session: Session, target: Target, effect: Effect): Promise<void> {
   const expected = target.environment === 'production' ? ' together with --expect-env production' : '';
@@ -251,15 +251,15 @@ async function confirm(session: Session, target: Target, { head, effect, ...word
 
 interface YesOrNo {
   readonly message: SafeText;
-  /** What a person has to see first, where it does not stand there yet. */
+  /** What a person has to see first, if it is not on the screen yet. */
   readonly shown?: () => Promise<SafeText>;
-  /** What is said, with the hint, where nobody can be asked. */
+  /** What is said, with the hint, if nobody can be asked. */
   readonly unasked: string;
   readonly hint: string;
   readonly declined: string;
 }
 
-/** Returns after a person's yes alone; throws BillingError `refused`. */
+/** Returns only after a person's yes; otherwise throws BillingError `refused`. */
 export async function askForYes(session: Session, { message, shown, unasked, hint, declined }: YesOrNo): Promise<void> {
   const { terminal } = session;
   if (!mayAsk(session)) throw new BillingError('refused', unasked, { hint });

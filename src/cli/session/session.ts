@@ -13,11 +13,11 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export interface OpenBilling {
   readonly billing: Billing;
-  /** What a write would answer, with nothing kept of it; only where the service is in this process. */
+  /** The same service, but nothing of a write is kept; only where the service is in this process. */
   readonly rehearsal?: Billing;
-  /** Facts of the last answer of a service behind a network. */
+  /** Facts from the last answer of a remote service. */
   connection?(): ConnectionFacts | undefined;
-  /** Whether the database was made by opening it. */
+  /** Whether opening it created the database. */
   readonly isNew?: boolean;
   /** Path of a copy of what the database was, where opening it has upgraded it. */
   readonly copyBefore?: string | undefined;
@@ -26,11 +26,11 @@ export interface OpenBilling {
 
 export interface OpenBillingOptions {
   readonly timeoutMilliseconds: number | undefined;
-  /** Makes no database: where there is none yet, the service is one in memory. */
+  /** Creates no database: if there is none yet, the service is in memory. */
   readonly isRehearsal?: boolean;
-  /** Changes nothing of a database: none is made, and none brought up to date. */
+  /** Changes no database: none is created, and none upgraded. */
   readonly isReading?: boolean;
-  /** Told before the pause of each further try; `reason` in a few words. */
+  /** Called before the pause of each further try; `reason` in a few words. */
   readonly onRetry?: ((retry: { readonly delayMilliseconds: number; readonly reason: string }) => void) | undefined;
 }
 
@@ -38,21 +38,21 @@ export interface OpenEngine {
   readonly engine: Engine;
   /** Path of a copy of what the database was, where opening it has upgraded it. */
   readonly copyBefore?: string | undefined;
-  /** What sends the webhooks of the database; to be closed before it. */
+  /** Opens the sender of the database's webhooks; close it before the engine. */
   openWebhookSender(options: WebhookSenderOptions): Promise<WebhookSender>;
   close(): Promise<void>;
 }
 
 export interface WebhookSenderOptions {
   readonly allowPrivate: boolean;
-  /** Told what a look for due deliveries failed with, by a sender that goes on. */
+  /** Called with the error when looking for due deliveries failed; the sender goes on. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface WebhookSender {
-  /** Attempts what is due now; how the attempts ended. */
+  /** Attempts the deliveries due now; returns how the attempts ended. */
   deliverDue(): Promise<{ readonly delivered: number; readonly retrying: number; readonly failed: number }>;
-  /** Goes on delivering what falls due, until it is closed. */
+  /** Delivers whatever falls due, until it is closed. */
   start(): void;
   close(): Promise<void>;
 }
@@ -68,49 +68,49 @@ export interface ServeOptions {
   readonly port: number;
   /** PEM texts; plain HTTP without them. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
-  /** A proxy in front ends TLS. */
+  /** Whether a proxy in front terminates TLS. */
   readonly isBehindProxy: boolean;
-  /** Proxies whose X-Forwarded-For is believed, as CIDR separated by commas. */
+  /** Proxies whose X-Forwarded-For is trusted, as CIDR separated by commas. */
   readonly trustProxy: string | undefined;
-  /** Requests a minute and address; 0 lifts the limit. */
+  /** Requests per minute and address; 0 lifts the limit. */
   readonly rateLimitPerMinute: number | undefined;
-  /** Between two bill runs; 0 for none at all. */
+  /** Seconds between two bill runs; 0 for no runs. */
   readonly billEverySeconds: number;
-  /** For how long, when it is to stop, it says that it is not ready and answers all the same. */
+  /** How long, when told to stop, it reports itself as not ready while it still answers. */
   readonly noticeMilliseconds: number;
-  /** Whether each answered request is told on standard error; failures of the service always are. */
+  /** Whether each answered request is logged on standard error; failures of the service always are. */
   readonly isVerbose: boolean;
 }
 
 export interface RunningServer {
   readonly url: string;
-  /** A line in the log of the server, which says what failed. */
+  /** Logs a line that says what failed. */
   tellFailure(of: string, error: unknown): void;
   close(): Promise<void>;
 }
 
-/** Everything that comes from outside the command line's own code; main.ts gives the real things. */
+/** Everything that comes from outside the command line's own code; main.ts passes the real things. */
 export interface Dependencies {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Those that Node itself was started with. */
+  /** The flags that Node itself was started with. */
   readonly nodeFlags?: readonly string[];
   readonly machine: Machine;
   openKeyring(): Promise<Keyring>;
   readonly version: string;
-  /** Path of the module that reads large files in a thread of its own, where the program has it as a file. */
+  /** Path of the module that reads large files in a thread, where that module is a file of its own. */
   readonly readingThread?: string | undefined;
-  /** Is told the name of a command when it begins, such as `customers-list`. */
+  /** Called with the name of a command when it begins, such as `customers-list`. */
   readonly noteCommand?: ((name: string) => void) | undefined;
-  /** From now on the system ends the process at an interrupt, even in code that never pauses and so hears of nothing. */
+  /** From now on the system ends the process at an interrupt, even in code that never yields and so sees no signal. */
   leaveInterrupts(): void;
-  /** What is said from now on when the person interrupts the program, which ends it at once; nothing when undefined. */
+  /** Sets what is said if the person interrupts the program from now on, which ends it at once; undefined for nothing. */
   atInterrupt(words: SafeText | undefined): void;
-  /** An id that nothing else has. */
+  /** A unique id. */
   newId(): string;
   /** Name of the user who runs the command, for the journal. */
   operator(): string;
-  /** Where profiles and the default database live. */
+  /** The directories of profiles and of the default database. */
   directories(): Promise<{ readonly config: string; readonly data: string }>;
   openBilling(target: Target, options: OpenBillingOptions): Promise<OpenBilling>;
   /** `stage` replaces clock and ids, for a story that is the same every time. */
@@ -118,7 +118,7 @@ export interface Dependencies {
   serve(options: ServeOptions): Promise<RunningServer>;
   openApiDocument(): Promise<unknown>;
   openMaintenance(): Promise<Maintenance>;
-  /** Looks at events as these meters will; undefined where there are none. */
+  /** Reads events as these meters will; undefined if there are no meters. */
   watchValues(meters: ResponseBody<'meters.list'>['data']): Promise<SkippedValues | undefined>;
   /** Throws a usage error for an address that a key must not be sent to. */
   checkAddress(baseUrl: string): Promise<void>;
@@ -134,6 +134,6 @@ export interface Session {
   profiles(): Promise<ProfileStore>;
   /** Throws a usage error, or a refusal where `--expect-env` names another environment. */
   target(): Promise<Target>;
-  /** The same where it is a database; undefined for a service elsewhere, whose key is not asked for. */
+  /** The same for a database; undefined for a remote service, whose key is not read. */
   embeddedTarget(): Promise<EmbeddedTarget | undefined>;
 }

@@ -1,10 +1,10 @@
-/** How long work hears that it is to stop. */
+/** How long-running work learns that it is to stop. */
 
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from './session.ts';
 import { tell } from './tell.ts';
 
-/** Aborted by the first interrupt, which says that what is under way ends first; a second one ends the process. */
+/** Aborted by the first interrupt, after which work under way is finished; a second one ends the process. */
 export function stopSignal(session: Session): AbortSignal {
   const stop = new AbortController();
   void session.dependencies.untilStopped().then(() => {
