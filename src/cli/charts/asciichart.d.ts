@@ -1,4 +1,4 @@
-/** What is used of asciichart, which brings no types of its own. */
+/** What we use of asciichart, which has no types of its own. */
 
 declare module 'asciichart' {
   interface PlotOptions {

@@ -1,4 +1,4 @@
-/** A wallet as a bar for each grant, in the order in which they burn: what is left of it, on a track of what it was. */
+/** A wallet as a bar for each grant, in burn order: the remainder, on a track of the original amount. */
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
@@ -32,7 +32,7 @@ function wallet({ balanceCents, creditBalance }: Pick<Balance['balance'], 'balan
   return say`${moneyText(centsOf(balanceCents))}${credits}`;
 }
 
-/** Money and free credits have a scale each: the largest grant of its kind fills the room. */
+/** Money and free credits have separate scales: the largest grant of each kind fills the room. */
 function barsOf(blocks: readonly Block[]): Bar[] {
   const largest = { money: 0n, credits: 0n };
   for (const { isFree, original } of blocks.map(sizeOf)) {
@@ -52,7 +52,7 @@ function barsOf(blocks: readonly Block[]): Bar[] {
   });
 }
 
-/** Grants that lapse within this many days stand out, our choice. */
+/** Grants that lapse within this many days stand out; our choice. */
 const soonDays = 14;
 
 function sizeOf(block: Block): { readonly isFree: boolean; readonly remaining: bigint; readonly original: bigint } {

@@ -1,4 +1,4 @@
-/** Horizontal bars, one a line: a label, a bar on a track, and the exact value. The bar alone is rounded, to what can be drawn. */
+/** Horizontal bars, one per line: a label, a bar on a track, and the exact value. Only the bar is rounded. */
 
 import { Chalk } from 'chalk';
 
@@ -8,18 +8,18 @@ import { fitted, textWidth } from './text-width.ts';
 
 export interface Bar {
   readonly label: SafeText;
-  /** The value as it is to be read: `12.50 USD`. Never cut. */
+  /** The value as text: `12.50 USD`. Never cut. */
   readonly value: SafeText;
-  /** Length of the bar as a part of the room for bars, from 0; what goes beyond 1 is drawn full, with an arrow at its end. */
+  /** Length of the bar as a part of the room for bars, from 0; above 1 it is drawn full, with an arrow at its end. */
   readonly ratio: number;
-  /** Length of the light track that the bar stands on, from 0 to 1; none when not given. */
+  /** Length of the light track behind the bar, from 0 to 1; none when not given. */
   readonly track?: number;
   readonly tone?: 'calm' | 'warning' | 'alarm';
 }
 
 /** What a chart may draw with. */
 export interface ChartStyle {
-  /** Columns that no line goes beyond but one of an amount, half of which would be another. */
+  /** The most columns of a line, except for a line with an amount: half an amount would be a different one. */
   readonly width: number;
   readonly hasUnicode: boolean;
   readonly hasColor: boolean;
@@ -32,7 +32,7 @@ const gap = 2;
 const shortestBar = 4;
 const longestBar = 60;
 
-/** The bars as lines without line ends. Where room is short the bars go first, then the labels; values stay whole. */
+/** The bars as lines without line ends. If room is short, first the bars go, then labels are cut; values stay whole. */
 export function barLines(bars: readonly Bar[], style: ChartStyle): SafeText[] {
   const widest = (textOf: (bar: Bar) => SafeText) =>
     bars.reduce((most, bar) => Math.max(most, textWidth(textOf(bar))), 0);
@@ -80,7 +80,7 @@ function drawnBar(
   return `${paint(bar, tone)}${signs.track.repeat(trackWidth)}${' '.repeat(width - bar.length - trackWidth)}`;
 }
 
-/** What is above nothing shows at least as the thinnest sign. */
+/** A part above 0 shows at least the thinnest sign. */
 function partOf(ratio: number, width: number, hasUnicode: boolean): string {
   if (!(ratio > 0)) return '';
   if (!hasUnicode) return ascii.full.repeat(Math.max(1, Math.round(ratio * width)));

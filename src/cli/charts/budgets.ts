@@ -1,4 +1,4 @@
-/** Budgets as a bar each, on a track that is the cap: what they consumed, and which are exhausted. */
+/** A bar for each budget, on a track that is the cap: what it consumed, and whether it is exhausted. */
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { cellText, wireText } from '../wire/rows.ts';
@@ -17,7 +17,7 @@ export const budgetChart: Chart = {
   draw: (body, { style }) => draw(body as Answer, style),
 };
 
-/** The same as the view of a terminal. */
+/** The same, as the view on a terminal. */
 export function drawBudgets(body: Answer, stdout: OutputStream): SafeText {
   return draw(body, chartStyle(stdout));
 }
@@ -42,7 +42,7 @@ function barOf(budget: Budget): Bar {
   };
 }
 
-/** From here on a budget stands out, our choice. */
+/** From this percentage on a budget stands out; our choice. */
 const nearPercent = 80;
 
 function labelOf({ index, label, eventPropertyKey, eventPropertyValue, meterId }: Budget): SafeText {
@@ -51,7 +51,7 @@ function labelOf({ index, label, eventPropertyKey, eventPropertyValue, meterId }
   return say`${index}. ${label === dimension ? say`` : say`${label}: `}${dimension}${meter}`;
 }
 
-/** Consumption against each cap that there is. */
+/** Consumption against each cap of the budget. */
 function usedText(budget: Budget): SafeText {
   const money = (path: string) => cellText(budget, { header: '', path, format: 'money' });
   const caps = [

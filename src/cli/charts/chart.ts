@@ -1,4 +1,4 @@
-/** What `--chart` asks for: a picture of an answer, and what it may be drawn with. */
+/** What `--chart` asks for: a picture of an answer, and the means to draw it. */
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -8,13 +8,13 @@ import type { OutputStream } from '../terminal/terminal.ts';
 import type { ChartStyle } from './bars.ts';
 
 export interface Chart {
-  /** What is asked for the picture where the table asks otherwise; throws a usage error for what cannot be drawn. */
+  /** The request for the picture, if it differs from the table's; throws a usage error for what cannot be drawn. */
   question?(asked: CallInput): CallInput;
-  /** A body has been checked against its declaration, so its form may be relied on. */
+  /** The body has been checked against its declaration, so its form is reliable. */
   draw(body: unknown, options: { readonly asked: CallInput; readonly style: ChartStyle }): Promise<SafeText> | SafeText;
 }
 
-/** Throws a usage error where another format is asked for than a picture. */
+/** Throws a usage error if another format than a picture is asked for. */
 export function checkChart(flags: GlobalFlags): void {
   const isFormatted = [flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (!isFormatted && (flags.output ?? 'table') === 'table') return;

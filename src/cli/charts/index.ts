@@ -1,4 +1,4 @@
-/** The pictures that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
+/** The charts that `--chart` draws of an answer, by operation; each is loaded when it is drawn. */
 
 import { assert } from '../../assert.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';

@@ -1,4 +1,4 @@
-/** A ledger as its balance over time: money, and below it the credits that no money was given for, where there are any. */
+/** A ledger as its balance over time: money, and below it free credits, if there are any. */
 
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
@@ -23,7 +23,7 @@ interface Movement {
 interface Window {
   readonly fromEpochMs: number;
   readonly toEpochMs: number;
-  /** Whether the end is excluded, since it was asked for. */
+  /** Whether the end is exclusive, because it was asked for. */
   readonly isCut: boolean;
 }
 
@@ -57,7 +57,7 @@ export const ledgerChart: Chart = {
   },
 };
 
-/** The time that is drawn: what was asked for, else from the first entry to the last. */
+/** The time that is drawn: the requested range, else from the first entry to the last. */
 function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[]): Window {
   const from = instantOf('--created-after', query['createdAfter']) ?? instantOfEntry(newestFirst.at(-1));
   const to = instantOf('--created-before', query['createdBefore']);
@@ -70,7 +70,7 @@ function instantOfEntry(entry: Entry | undefined): Temporal.Instant | undefined 
   return entry === undefined ? undefined : Temporal.Instant.from(entry.createdAt);
 }
 
-/** Oldest first; what changes nothing is left out. */
+/** Oldest first, without entries that change nothing. */
 function movementsOf(newestFirst: readonly Entry[], changeOf: (entry: Entry) => bigint): Movement[] {
   return newestFirst
     .map((entry) => ({

@@ -1,4 +1,4 @@
-/** A balance over time as a line of steps. Labels are exact; only where the line runs is rounded, to columns and rows. */
+/** A balance over time as a line of steps. Labels are exact; only the course of the line is rounded, to columns and rows. */
 
 import { vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -7,7 +7,7 @@ import { textWidth } from './text-width.ts';
 
 export interface Step {
   readonly atEpochMs: number;
-  /** From this instant on. */
+  /** The balance from this instant on. */
   readonly level: bigint;
 }
 
@@ -22,8 +22,8 @@ export interface StepChart {
 }
 
 /**
- * Order of asciichart: origin, axis, two ends, level, fall to, rise to, fall from, rise from, vertical. The origin looks like
- * the axis, since asciichart 1.5.25 marks zero in the wrong row where there are levels below it.
+ * In asciichart's order: origin, axis, two ends, level, fall to, rise to, fall from, rise from, vertical. The origin looks
+ * like the axis, because asciichart 1.5.25 marks zero in the wrong row if there are levels below it.
  */
 const unicodeSigns = ['┤', '┤', '╶', '╴', '─', '╰', '╭', '╮', '╯', '│'];
 const asciiSigns = ['|', '|', '-', '-', '-', '+', '+', '+', '+', '|'];
@@ -31,7 +31,7 @@ const most = { rows: 10, columns: 100 };
 const fewestColumns = 10;
 const axisWidth = 2;
 
-/** The chart as lines, from the highest level to the dates below; none where the width leaves no room for it. */
+/** The chart as lines, from the highest level to the dates below; empty if the width leaves no room for it. */
 export async function stepLines(chart: StepChart, style: ChartStyle): Promise<SafeText[]> {
   const levels = [0n, chart.opening, ...chart.steps.map(({ level }) => level)];
   const [lowest, highest] = [least(levels), greatest(levels)];
@@ -58,7 +58,7 @@ export async function stepLines(chart: StepChart, style: ChartStyle): Promise<Sa
   return [...lines, dates(chart, columns, labelWidth + axisWidth - 1)].map(vouch);
 }
 
-/** The level at the beginning of each column; the last one at the end. One more than columns, since a line runs between two. */
+/** The level at the beginning of each column, and at the end: one more than columns, because a line runs between two. */
 function sampled({ opening, steps, fromEpochMs, toEpochMs }: StepChart, columns: number): bigint[] {
   let next = 0;
   let level = opening;
@@ -72,7 +72,7 @@ function sampled({ opening, steps, fromEpochMs, toEpochMs }: StepChart, columns:
   });
 }
 
-/** The first day at the left end and the last one at the right, where there is room for both. */
+/** The first day at the left end and the last at the right, if there is room for both. */
 function dates({ fromEpochMs, toEpochMs }: StepChart, columns: number, indent: number): string {
   const [first = '', last = ''] = [fromEpochMs, toEpochMs].map((at) =>
     Temporal.Instant.fromEpochMilliseconds(at).toString().slice(0, 10),
@@ -82,7 +82,7 @@ function dates({ fromEpochMs, toEpochMs }: StepChart, columns: number, indent: n
   return `${' '.repeat(indent)}${first}${shown.padStart(room - first.length)}`.trimEnd();
 }
 
-/** The smallest of 1, 2, 5, 10, 20, 50 and so on of which as many as there are rows span the range. */
+/** The smallest of 1, 2, 5, 10, 20, 50 and so on with which the rows span the range. */
 function roundStep(range: bigint): bigint {
   for (let power = 1n; ; power *= 10n) {
     const found = [power, 2n * power, 5n * power].find((step) => step * BigInt(most.rows - 1) >= range);
@@ -90,7 +90,7 @@ function roundStep(range: bigint): bigint {
   }
 }
 
-/** Towards negative infinity. */
+/** Rounds towards negative infinity. */
 function floorDivide(value: bigint, divisor: bigint): bigint {
   return value / divisor - (value % divisor < 0n ? 1n : 0n);
 }

@@ -1,4 +1,4 @@
-/** How many columns of a terminal a text takes: at most what is said here, so that a line never becomes too long. */
+/** How many columns of a terminal a text takes, never fewer than it really does, so that no line becomes too long. */
 
 import { vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -7,12 +7,12 @@ const takesNothing = /^[\p{Mn}\p{Me}]$/u;
 const takesTwo =
   /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Yi}\u3000-\u303f\uff00-\uff60\uffe0-\uffe6]$/u;
 
-/** Columns of a text; combining marks take none, and East Asian characters and emoji two. */
+/** Columns of a text; combining marks take none, East Asian characters and emoji two. */
 export function textWidth(text: SafeText): number {
   return [...text].reduce((sum, character) => sum + characterWidth(character), 0);
 }
 
-/** The text in exactly `width` columns: cut with a mark where it is longer, else with spaces after it. */
+/** The text in exactly `width` columns: cut with a mark if it is longer, else padded with spaces. */
 export function fitted(text: SafeText, width: number, cutMark: string): SafeText {
   const own = textWidth(text);
   if (own <= width) return vouch(text + ' '.repeat(width - own));

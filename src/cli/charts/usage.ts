@@ -1,4 +1,4 @@
-/** What usage costs, a bar for each part. */
+/** The cost of usage, a bar for each part. */
 
 import type { ExactNumber } from '../../exact-json.ts';
 import { dollarsText, wireText } from '../wire/rows.ts';
@@ -7,7 +7,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
 
-/** What usage costs, in parts that add up to it. */
+/** The cost of usage, in parts that add up to it. */
 export interface UsageSplit {
   readonly by: string;
   readonly totalAmount: ExactNumber;
@@ -18,7 +18,7 @@ export interface UsageSplit {
 }
 
 export interface UsagePart {
-  /** A day, a month, a value of the key; null for usage of meters without the key. */
+  /** A day, a month or a value of the key; null for usage of meters without the key. */
   readonly value: string | null;
   readonly totalAmount: ExactNumber;
 }
@@ -39,7 +39,7 @@ export function drawUsage(
   return vouch(lines.map((line) => `${line}\n`).join(''));
 }
 
-/** What a person is told of a part whose value says nothing. */
+/** The label of a part, in words if its value says nothing. */
 export function labelOf({ value }: UsagePart, by: string): SafeText {
   if (value === null) return say`(not by ${by})`;
   return value === '' ? say`(without ${by})` : say`${value}`;

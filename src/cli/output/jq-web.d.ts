@@ -3,8 +3,8 @@
 declare module 'jq-web' {
   interface Jq {
     /**
-     * What `jq FLAGS FILTER` prints for the text, without its last line end; undefined where it prints nothing. Throws an
-     * Error with what it says on standard error, in `stderr`, where it ends with another code than 0.
+     * What `jq FLAGS FILTER` prints for the text, without the last line end; undefined if it prints nothing. If the exit code
+     * is not 0, throws an Error with what jq writes to standard error in `stderr`.
      */
     readonly raw: (json: string, filter: string, flags: readonly string[]) => string | undefined;
   }

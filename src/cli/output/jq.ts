@@ -1,4 +1,4 @@
-/** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not reckon with. */
+/** `--jq`: the answer as JSON through jq, which keeps the digits of every number that an expression does not calculate with. */
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -6,7 +6,7 @@ import { safeLines } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { UnprintedError } from '../terminal/unprinted.ts';
 
-/** Throws a usage error with the words of jq for an expression that it cannot read; of it only what is constant is reckoned. */
+/** Throws a usage error in jq's words for an expression that it cannot read; evaluates only its constant parts. */
 export async function checkJq(expression: string): Promise<void> {
   try {
     await results('', expression);
@@ -20,8 +20,8 @@ export async function checkJq(expression: string): Promise<void> {
 
 /**
  * Each result on a line: texts as they are, everything else as compact JSON. A whole number beyond 2^53 or a long decimal
- * keeps its digits where it is passed on; arithmetic on it is that of jq, in floating point. Throws UnprintedError with
- * the words of jq where the expression does not fit the answer. What `debug` and `stderr` of jq say is dropped.
+ * keeps its digits if it is passed on; jq's arithmetic is floating point. Throws UnprintedError in jq's words if the
+ * expression does not fit the answer. Output of jq's `debug` and `stderr` is dropped.
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
   if (json.length > limits.jqCharacters) {
@@ -45,17 +45,17 @@ async function results(json: string, expression: string): Promise<string | undef
   const { raw } = await loading;
   const talk: { warn: (...words: unknown[]) => void } = globalThis.console;
   const { warn } = talk;
-  // What an expression says beside its results goes to the console, with whatever stored texts are in it.
+  // Output besides the results goes to the console, with whatever stored texts are in it.
   talk.warn = () => undefined;
   try {
-    // A space, since an expression such as -1 would be taken for a flag.
+    // A space, because an expression such as -1 would be taken for a flag.
     return raw(json, ` ${expression}`, ['-r', '-c']);
   } finally {
     talk.warn = warn;
   }
 }
 
-/** `syntax error, …` of `jq: error: syntax error, … at <top-level>, line 1: …`. */
+/** Takes `syntax error, …` from `jq: error: syntax error, … at <top-level>, line 1: …`. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error && error.name === 'RuntimeError') return 'it needs more memory than jq has';
   const message = error instanceof Error ? error.message : String(error);

@@ -13,11 +13,11 @@ import type { OutputStream } from '../terminal/terminal.ts';
 
 export interface OutputChoice {
   readonly format: OutputFormat;
-  /** Fields of `--json a,b`: the rows alone, with these members. */
+  /** Fields of `--json a,b`: only the rows, with these members. */
   readonly jsonFields?: readonly string[] | undefined;
   /** Fields of `--columns`. */
   readonly columns?: readonly string[] | undefined;
-  /** Expression of `--jq`, which what is printed as JSON goes through. */
+  /** Expression of `--jq`, applied to what is printed as JSON. */
   readonly jq?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface OutputFlags {
   readonly jq?: string | undefined;
 }
 
-/** The format that the flags ask for; a table on a terminal and TSV elsewhere when they do not. */
+/** The format that the flags ask for; without one a table on a terminal, and TSV elsewhere. */
 export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {
   const isJson = flags.json !== undefined || flags.jq !== undefined;
   const format = flags.output ?? (isJson ? 'json' : stdout.isTerminal ? 'table' : 'tsv');
@@ -51,7 +51,7 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   return { format, jsonFields: fields, columns, jq: flags.jq };
 }
 
-/** Throws a usage error for a format that a command does not have; `formats` names those that it has. */
+/** Throws a usage error for a format that a command does not have; `formats` are those that it has. */
 export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[]): void {
   const isJson = flags.json !== undefined || flags.jq !== undefined;
   const asked = flags.output ?? (isJson ? 'json' : undefined);
@@ -64,7 +64,7 @@ export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[
   }
 }
 
-/** What an answer looks like, ending in a line end where it is not empty. */
+/** The text of an answer, ending in a line end if it is not empty. */
 export async function render(
   body: unknown,
   view: View,
@@ -94,7 +94,7 @@ export interface ListText {
   readonly end: (list: { readonly count: number; readonly total: number | undefined }) => SafeText;
 }
 
-/** The same text that `render` gives of a whole list; undefined where it takes all rows to make it. */
+/** The text that `render` makes of a whole list, in parts; undefined for a format that needs all rows at once. */
 export async function listText(
   view: View,
   { choice, fields }: { readonly choice: OutputChoice; readonly fields: readonly string[] },
@@ -103,7 +103,7 @@ export async function listText(
   return choice.jq === undefined ? jsonList(choice.jsonFields) : undefined;
 }
 
-/** Of a format that has a line or a record for each row. */
+/** The text of a format with a line or a record for each row. */
 async function lineText(view: View, choice: OutputChoice, fields: readonly string[]): Promise<ListText | undefined> {
   const nothing = vouch('');
   const ofRows = (rows: ListText['rows']): ListText => ({ begin: nothing, rows, end: () => nothing });
@@ -113,7 +113,7 @@ async function lineText(view: View, choice: OutputChoice, fields: readonly strin
   }
   if (format === 'name') {
     const field = nameField(fields) ?? view.columns[0]?.path ?? '';
-    // The balances of a statement stand among its entries and are none: an empty line would be taken for an id.
+    // The balances of a statement stand among its entries but have no id: an empty line would be taken for one.
     const named = (rows: readonly Row[]) => rows.map((row) => wireText(row[field])).filter((text) => text !== '');
     return ofRows((rows) => lines(named(rows).map(safe)));
   }
@@ -126,7 +126,7 @@ function columnsOf(view: View, { columns }: OutputChoice): Column[] | undefined 
   return columns?.map((name) => columnOf(name, view));
 }
 
-/** As `jsonDocument` of an answer with these rows, or of the rows alone where fields are picked. */
+/** The same text as `jsonDocument` of an answer with these rows, or of the rows alone if fields are picked. */
 function jsonList(fields: readonly string[] | undefined): ListText {
   const [head, indent, tail] = fields === undefined ? ['{\n  "data": ', '  ', ',\n'] : ['', '', '\n'];
   return {
@@ -171,7 +171,7 @@ function pickedRows(rows: readonly Row[], fields: readonly string[]): Row[] {
   return rows.map((row) => Object.fromEntries(fields.map((field) => [field, valueAt(row, field) ?? null])));
 }
 
-/** A misspelt field would be an empty column that nobody notices; it is refused before anything is done. */
+/** Refuses a misspelt field before anything is done: it would be an empty column that nobody notices. */
 export function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
   if (fields.length === 0) return;
   if (choice.format === 'name' && nameField(fields) === undefined) {
@@ -202,7 +202,7 @@ function lines(texts: readonly SafeText[]): SafeText {
   return vouch(texts.map((text) => `${text}\n`).join(''));
 }
 
-/** Without a header; control characters, tabs and line ends within a value are visible, so that a row is a line. */
+/** TSV without a header. Control characters, tabs and line ends inside a value are made visible, so that a row is a line. */
 function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
   return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
 }
@@ -220,8 +220,8 @@ async function csvText(columns: readonly Column[]): Promise<ListText> {
 
 /**
  * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers,
- * decimals that the wire has as text too: a negative amount begins with a minus sign as well. Characters that a terminal
- * acts on are made visible.
+ * including decimals that the wire sends as text: a negative amount also begins with a minus sign. Characters on which a
+ * terminal acts are made visible.
  */
 export function spreadsheetCell(value: unknown, column: Column): string | number {
   if (typeof value === 'number') return value;

@@ -1,4 +1,4 @@
-/** Text that is printed once it is whole, however much it is: what is too much to hold waits in a file without a name. */
+/** Text that is printed once it is complete, however long it is: what is too much for memory waits in a file without a name. */
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,14 @@ import type { SafeText } from '../terminal/safe-text.ts';
 
 export interface Spool {
   readonly write: (text: SafeText) => void;
-  /** All that was written, in its order. */
+  /** Everything written, in order. */
   readonly parts: () => Generator<SafeText>;
   readonly close: () => void;
 }
 
 const mostHeld = 4_000_000;
 
-/** Holds at most `most` characters and what is written last. */
+/** Holds in memory at most `most` characters and the last text written. */
 export function createSpool(most: number = mostHeld): Spool {
   let held: SafeText[] = [];
   let length = 0;
@@ -65,7 +65,7 @@ interface File {
   readonly remove: () => void;
 }
 
-/** In a directory that only its owner may enter. Both go at once, so that nothing is left behind whatever ends the process. */
+/** Opens a file in a directory of its owner alone. Both are removed at once: nothing remains, however the process ends. */
 function openFile(): File {
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-list-'));
   const removeDirectory = (): void => rmSync(directory, { recursive: true, force: true });
@@ -89,7 +89,7 @@ function removeEarly(remove: () => void): void {
   try {
     remove();
   } catch {
-    // Some systems keep the name of what is open: it goes when that is closed.
+    // Some systems keep the name of an open file: it is removed when the file is closed.
   }
 }
 

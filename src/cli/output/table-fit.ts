@@ -8,16 +8,16 @@ export interface MeasuredColumn {
   /** Width of its widest cell, or of its header. */
   readonly natural: number;
   readonly isEmpty: boolean;
-  /** Whether each of its cells is 0 or empty. */
+  /** Whether every cell is 0 or empty. */
   readonly isZero: boolean;
 }
 
 export interface FittedColumn {
   readonly column: Column;
-  /** Its place among the columns that there are. */
+  /** Its place among all columns. */
   readonly index: number;
   readonly width: number;
-  /** Whether there is room for dates alone, not for times. */
+  /** Whether there is only room for dates, not for times. */
   readonly asDates: boolean;
 }
 
@@ -27,10 +27,11 @@ const narrowest = 10;
 const readable = 24;
 
 /**
- * The columns that are shown, undefined for all as they are. Where there is no room for all, empty ones go, times become
- * dates and texts are cut, to ten columns at least. Where that is not enough whole columns are left out, from the right:
- * zeros, our ids of other things, texts and times, at last names and amounts. Half an id cannot be copied and half an amount
- * is another, so those are whole or not there; the id of a row stays, and so does every column that was asked for.
+ * The columns that are shown; undefined for all of them, unchanged. If the room is too small, empty columns go, times become
+ * dates, and texts are cut to at least ten columns. If that is not enough, whole columns are left out, from the right: first
+ * zeros, then ids of other resources, then texts and times, at last names and amounts. Half an id cannot be copied and half an
+ * amount is a different one, so those are shown whole or not at all. The id of a row stays, and so does every requested
+ * column.
  */
 export function fittedColumns(
   measured: readonly MeasuredColumn[],
@@ -58,7 +59,7 @@ function chosen(measured: readonly MeasuredColumn[], fits: (shown: readonly numb
     for (const each of together) shown.delete(each);
     left.unshift(together);
   }
-  // A wide one that went after a narrow one may have made room for it.
+  // A wide column that went after a narrow one may have made room for it.
   for (const together of left) {
     if (fits([...shown, ...together])) for (const index of together) shown.add(index);
   }
@@ -69,7 +70,7 @@ function isTogether(one: Column, other: Column): boolean {
   return one === other || one.beside === other.path || other.beside === one.path;
 }
 
-/** Gives the room that is left: to the first column, to what is readable of texts, to times, to the rest of texts. */
+/** Distributes the remaining room: to the first column, to texts until they are readable, to times, then to texts again. */
 function widened(
   shown: readonly number[],
   { at, room }: { readonly at: (index: number) => MeasuredColumn; readonly room: number },
@@ -113,7 +114,7 @@ function leastWidth({ column, natural }: MeasuredColumn): number {
   return kind === 'text' || kind === 'time' ? Math.min(natural, Math.max(column.header.length, narrowest)) : natural;
 }
 
-/** What is left out first has the least. */
+/** The column with the lowest worth is left out first. */
 function worthOf({ column, isZero }: MeasuredColumn): number {
   if (isZero) return 0;
   const kind = kindOf(column);

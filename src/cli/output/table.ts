@@ -1,4 +1,4 @@
-/** Answers for people: a table that a terminal has room for, or the fields of one record below each other. */
+/** Answers for people: a table that fits the terminal, or the fields of one record below each other. */
 
 import { Chalk } from 'chalk';
 import Table from 'cli-table3';
@@ -32,12 +32,12 @@ const noBorders = {
 
 export interface TableOptions {
   readonly found: Rows;
-  /** Columns that were asked for; the view's when none were. */
+  /** The requested columns; the view's if there are none. */
   readonly columns: readonly Column[] | undefined;
   readonly stdout: OutputStream;
 }
 
-/** A table for a list; for one record its fields, unless columns were asked for. */
+/** A table for a list; for one record its fields, unless columns were requested. */
 export function table(body: unknown, view: View, { found, columns, stdout }: TableOptions): SafeText {
   const bold = (text: SafeText) => vouch(new Chalk({ level: stdout.hasColor ? 1 : 0 }).bold(text));
   const isAsked = columns !== undefined;
@@ -52,14 +52,14 @@ export function table(body: unknown, view: View, { found, columns, stdout }: Tab
   return vouch(found.rows.map((row) => fieldLines(row, { view, bold, draw })).join('\n'));
 }
 
-/** A column that was asked for, called in words where neither the view nor somebody else has named it. */
+/** A requested column, with a header in words unless the view or somebody else has named it. */
 function headed(column: Column, view: View): Column {
   if (view.columns.includes(column)) return column;
   const label = labelOf(column.path, view);
   return { ...column, header: label.includes('.') ? label : label.toUpperCase() };
 }
 
-/** What stands beside the rows in an answer: totals and the like. */
+/** What an answer contains besides its rows: totals and the like. */
 function summaryOf(body: unknown, view: View): Row {
   const path = view.rows.split('.');
   const parent = path.length < 2 ? undefined : valueAt(body, path.slice(0, -1).join('.'));
@@ -73,7 +73,7 @@ interface Style {
   readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
 }
 
-/** `label  value` for each field, then the lists of records below under theirs. */
+/** `label  value` for each field, then each list of records below its label. */
 function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
   const fields = flattened(row, '');
   const labels = labelsOf(
@@ -101,7 +101,7 @@ function valueColumn(path: string, row: Row, view: View): Column {
     : column;
 }
 
-/** Every plain field of the records, in the order of the first that has it. */
+/** Every plain field of the records, in the order in which they first appear. */
 function columnsOf(rows: readonly Row[]): Column[] {
   const paths = new Set(rows.flatMap((row) => flattened(row, '').map(([path]) => path)));
   const unknown = { rows: '', columns: [] };
@@ -112,13 +112,13 @@ function columnsOf(rows: readonly Row[]): Column[] {
   }));
 }
 
-/** Members whose own members somebody else has named. */
+/** Objects whose members somebody else has named. */
 const namedElsewhere: ReadonlySet<string> = new Set(['metadata', 'properties', 'groupValues']);
 
 /**
- * The fields of a record in words, by path: what its column is called, or its path without units. An outer word that one of
- * its own members repeats (`balance.creditBalance`) says nothing, and is left out where no other field has the words that
- * are left; others are whose it is (`organization.name`, `projected.creditBalance`).
+ * The labels of a record's fields, by path: the header of its column, or its path in words without units. An outer word that
+ * one of its own members repeats (`balance.creditBalance`) says nothing, and is left out if no other field has the remaining
+ * words. Other outer words tell whose field it is (`organization.name`, `projected.creditBalance`).
  */
 function labelsOf(paths: readonly string[], view: View): ReadonlyMap<string, string> {
   const labels = new Map(paths.map((path) => [path, labelOf(path, view)]));
@@ -171,7 +171,7 @@ function isRecords(value: unknown): boolean {
 interface GridOptions {
   readonly width: number | undefined;
   readonly bold: (text: SafeText) => SafeText;
-  /** Whether these columns were asked for, so that all have to be there. */
+  /** Whether these columns were requested, so that none may be left out. */
   readonly isAsked: boolean;
 }
 
@@ -209,11 +209,11 @@ interface Drawing {
 
 interface DrawingOptions {
   readonly bold: GridOptions['bold'];
-  /** As wide as the widest cells where none are given. */
+  /** As wide as the widest cells if none are given. */
   readonly widths?: readonly number[] | undefined;
 }
 
-/** The library compares each row with all others, so that it is given a few at a time. */
+/** The library compares each row with all others, so it gets a few at a time. */
 const rowsAtOnce = 100;
 
 function drawn(columns: readonly Column[], cells: Cells, { bold, widths }: DrawingOptions): Drawing {

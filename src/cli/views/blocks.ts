@@ -1,4 +1,4 @@
-/** What layouts draw with: blocks of a title and labelled lines below it. */
+/** What layouts draw with: blocks of a title with labelled lines below it. */
 
 import { Chalk } from 'chalk';
 
@@ -10,13 +10,13 @@ import type { OutputStream } from '../terminal/terminal.ts';
 
 export interface Block {
   readonly title: SafeText;
-  /** A label with its lines; one without lines is left out. */
+  /** Labels with their lines; a label without lines is left out. */
   readonly fields: readonly (readonly [label: string, lines: readonly SafeText[]])[];
 }
 
 const indent = '  ';
 
-/** The blocks below each other, an empty line between them. */
+/** The blocks below each other, separated by an empty line. */
 export function drawBlocks(blocks: readonly Block[], stdout: OutputStream): SafeText {
   const chalk = new Chalk({ level: stdout.hasColor ? 1 : 0 });
   return vouch(blocks.map((block) => drawBlock(block, (title) => vouch(chalk.bold(title)))).join('\n'));
@@ -30,12 +30,12 @@ function drawBlock({ title, fields }: Block, bold: (text: SafeText) => SafeText)
   return vouch(`${[bold(title), ...lines].join('\n')}\n`);
 }
 
-/** `12.50 USD` of an amount in cents. */
+/** An amount in cents as `12.50 USD`. */
 export function money(cents: ExactNumber): SafeText {
   return cellText({ cents }, { header: '', path: 'cents', format: 'money' });
 }
 
-/** `2026-03-01T00:00:00Z` of a timestamp. */
+/** A timestamp as `2026-03-01T00:00:00Z`. */
 export function time(timestamp: string): SafeText {
   return cellText({ timestamp }, { header: '', path: 'timestamp', format: 'timestamp' });
 }
@@ -45,7 +45,7 @@ export function plain(value: unknown): SafeText {
   return safe(wireText(value));
 }
 
-/** `model=large, region=eu`; lists by commas. */
+/** Members as `model=large, region=eu`. */
 export function members(values: Readonly<Record<string, unknown>>): SafeText {
   return cellText({ values }, { header: '', path: 'values', format: 'list' });
 }

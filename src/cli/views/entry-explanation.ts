@@ -1,4 +1,4 @@
-/** An explained ledger entry for a person: what it did and why, its grant, and what it led to. */
+/** An explained ledger entry for a person: what it did and why, its grant, and what followed from it. */
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { safe, say } from '../terminal/safe-text.ts';

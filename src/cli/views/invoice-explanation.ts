@@ -43,7 +43,7 @@ function basisText({ basis, asOf, disagreements, eventsDroppedBefore }: Explaine
   return say`frozen at ${time(asOf)}; ${behind} and prices ${isSame ? 'give the same' : 'do NOT give the same'} today`;
 }
 
-/** A line from the events at its beginning to what is left to pay. */
+/** A line, from its events to what is left to pay. */
 export function lineBlock(line: Line, before: SafeText = say``): Block {
   const { usage, price, servicePeriod } = line;
   return {
@@ -145,7 +145,7 @@ function paymentText({ rank, grantId, appliedCents, creditAmount, why, entryIds 
   return say`${rank}. ${grantId}  ${money(appliedCents)}${credits}  ${why}${entries}`;
 }
 
-/** The grants of an invoice in the order in which they pay; nothing where there are none. */
+/** The grants of an invoice in the order in which they pay; empty if there are none. */
 export function grantBlocks(grants: readonly Grant[]): Block[] {
   if (grants.length === 0) return [];
   return [
@@ -168,7 +168,7 @@ function grantLines(grant: Grant): SafeText[] {
   ];
 }
 
-/** Cents and credits of a grant, the one it has or both. */
+/** Cents and credits of a grant: the one that it has, or both. */
 export function amounts(cents: Grant['availableCents'], credits: Grant['availableCredits']): SafeText {
   const creditText = plain(credits);
   if (creditText === '0') return money(cents);
