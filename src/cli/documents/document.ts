@@ -1,4 +1,4 @@
-/** A document on its way out: as a page, or as rows and JSON like any answer; to a file that was named, else as the answer. */
+/** Delivers a document as a page, or as rows and JSON like any answer; to a named file, else as the answer. */
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -27,14 +27,14 @@ export interface DocumentFlags {
 }
 
 export interface Rendering {
-  /** May ask for what stands on the page alone. */
+  /** May read from the service what only the page shows. */
   readonly page: () => string | Promise<string>;
   readonly body: unknown;
   readonly view: View;
   readonly fields: readonly string[];
 }
 
-/** Prints or writes the document of an id. Throws a usage error where two formats are asked for, before anything is read. */
+/** Prints or writes the document of an id. Throws a usage error, before anything is read, if two formats are asked for. */
 export async function deliver(
   id: string,
   { flags, session }: { readonly flags: DocumentFlags; readonly session: Session },
@@ -63,7 +63,7 @@ export async function deliver(
   }
 }
 
-/** A page is made of safe texts alone; see html.ts. */
+/** A page consists of safe texts only; see html.ts. */
 async function rendered(
   { page, body, view, fields }: Rendering,
   choice: OutputChoice | 'html',
@@ -73,7 +73,7 @@ async function rendered(
   return await render(body, view, { choice, fields, stdout: terminal.stdout });
 }
 
-/** What `--format` says, or `-o`, or the ending of the file; else a table on a terminal and the page anywhere else. */
+/** The format of `--format`, of `-o`, or of the file's ending; else a table on a terminal and the page elsewhere. */
 function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal }: Session): OutputChoice | 'html' {
   const isFormatted = [flags.output, flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (isFormatted && format !== undefined) {
@@ -87,7 +87,7 @@ function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal
   return found === 'html' ? found : { format: found };
 }
 
-/** Throws a usage error for an ending of something else, which a program would open that cannot read what is written. */
+/** Throws a usage error for any other ending: a program that opens such a file could not read it. */
 function endingOf(file: string): (typeof documentFormats)[number] | undefined {
   const [, ending] = /[^/\\]\.([^./\\]+)$/.exec(file.toLowerCase()) ?? [];
   const found = documentFormats.find((each) => each === (ending === 'htm' ? 'html' : ending));
@@ -107,7 +107,7 @@ export async function senderLines({ sender }: DocumentFlags, { terminal }: Sessi
     .filter((line) => line !== '');
 }
 
-/** A customer with the address that invoices go to, where the service shows one. */
+/** A customer with the billing address, if the service shows it. */
 export async function readRecipient(billing: Billing, customerId: string): Promise<Recipient> {
   const { body } = await billing.call('customers.get', { params: { customerId } });
   const address = await optional(
@@ -116,7 +116,7 @@ export async function readRecipient(billing: Billing, customerId: string): Promi
   return { customer: body.data, address: address?.body.data ?? undefined };
 }
 
-/** Undefined where a service does not offer what only makes a document nicer, or the key may not see it. */
+/** Undefined if the service does not offer an extra of the document, or the key may not see it. */
 export async function optional<T>(call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

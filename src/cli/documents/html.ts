@@ -1,8 +1,8 @@
-/** HTML in which every foreign text is text: escaped, and without the characters that would turn the writing direction. */
+/** HTML in which every foreign text stays text: escaped, and without characters that would turn the writing direction. */
 
 import { safe } from '../terminal/safe-text.ts';
 
-/** Markup of ours, with foreign texts escaped in it. Not a text, so that it cannot be taken for one or the other way round. */
+/** Our markup, with foreign texts escaped in it. An object, so that markup and text cannot be confused. */
 export interface Html {
   readonly text: string;
 }
@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** markup`<td>${name}</td>`: texts are escaped; markup and lists of it stand as they are. Our own indentation is left out. */
+/** markup`<td>${name}</td>`: texts are escaped, markup and lists of it are inserted unchanged. Our indentation is left out. */
 export function markup(
   ours: TemplateStringsArray,
   ...parts: readonly (Html | readonly Html[] | string | number)[]
@@ -30,12 +30,12 @@ function textOf(part: Html | readonly Html[] | string | number): string {
   return 'text' in part ? part.text : part.map(({ text }) => text).join('');
 }
 
-/** Safe as the content of an element and of a quoted attribute. */
+/** Safe as the content of an element and in a quoted attribute. */
 function escaped(text: string): string {
   return safe(text).replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Text of others, isolated: letters that run from right to left stay within it. */
+/** A foreign text, isolated: right-to-left letters affect only the text itself. */
 export function foreign(text: string): Html {
   return markup`<bdi>${text}</bdi>`;
 }

@@ -13,11 +13,11 @@ import { dayText, lastDayText, moneyWords, numberWords, priceWords } from './wor
 interface StatusWords {
   readonly shown: string;
   readonly watermark?: string;
-  /** What the amount to pay is called. */
+  /** The label of the amount to pay. */
   readonly amount: string;
 }
 
-/** A status that a service has added since is shown as it came. */
+/** A status that is not known here is shown as it came. */
 const statusWords: Readonly<Record<Invoice['status'], StatusWords>> = {
   Drafted: { shown: 'Draft', watermark: 'DRAFT', amount: 'Amount so far' },
   'In Progress': { shown: 'Open', amount: 'Amount due' },
@@ -110,7 +110,7 @@ function linesTable(lines: readonly Line[], period: Line['servicePeriod'] | unde
   </table>`;
 }
 
-/** The period of a line stands there where it is another than that of the invoice. */
+/** Shows the line's period only if it differs from the invoice's. */
 function lineRow(line: Line, period: Line['servicePeriod'] | undefined): Html {
   const { name, description, quantity, unitPrice, totalAmountCents, servicePeriod } = line;
   const { start, end } = servicePeriod;
@@ -153,7 +153,7 @@ function totalRow(name: string, cents: bigint, about = ''): Html {
   </tr> `;
 }
 
-/** Shown as text: what a page links to is for the reader to judge. */
+/** Shown as text, not as a link: whether to follow it is for the reader to judge. */
 function paymentSection({ paymentLink }: Invoice): Html {
   if (paymentLink === undefined || paymentLink === '') return markup``;
   return markup`<section class="below">

@@ -1,4 +1,4 @@
-/** What stands on an invoice: its lines, what credits paid of them, and what is due. Amounts tie out to the cent. */
+/** The contents of an invoice: its lines, what credits paid of them, and what is due. Amounts add up to the cent. */
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { centsOf } from '../wire/amounts.ts';
@@ -15,14 +15,14 @@ export interface InvoiceDocument extends Recipient {
 
 export interface InvoiceSums {
   readonly charges: readonly Line[];
-  /** Lines below zero: credits that were applied. */
+  /** Lines below zero: applied credits. */
   readonly credits: readonly Line[];
   readonly chargesCents: bigint;
   readonly creditsCents: bigint;
-  /** What a service adds to the total and shows in no line. */
+  /** What a service adds to the total without a line for it. */
   readonly otherCents: bigint;
   readonly totalCents: bigint;
-  /** What the customer has still to pay: nothing of what is paid, void or refunded. */
+  /** What the customer still has to pay: 0 for a paid, void or refunded invoice. */
   readonly dueCents: bigint;
 }
 
@@ -48,7 +48,7 @@ function sumOf(lines: readonly Line[]): bigint {
   return lines.reduce((sum, { totalAmountCents }) => sum + centsOf(totalAmountCents), 0n);
 }
 
-/** From the first service of a line to the end of the last one, which is excluded; undefined without lines. */
+/** From the first start of a line's service to the last end, exclusive; undefined without lines. */
 export function servicePeriodOf({ lineItems = [] }: Invoice): { start: string; end: string } | undefined {
   const starts = lineItems.map(({ servicePeriod }) => servicePeriod.start).sort();
   const ends = lineItems.map(({ servicePeriod }) => servicePeriod.end).sort();

@@ -1,4 +1,4 @@
-/** A page for print and screen that needs nothing else: no script, no font, no picture, no request. */
+/** A page for print and screen that loads nothing: no script, font, image or request. */
 
 import { sha256 } from '../../digest.ts';
 import { markup } from './html.ts';
@@ -32,10 +32,10 @@ export function pageText({ title, content, watermark }: Page): string {
     `.text;
 }
 
-/** What the policy's hash is of stands between the tags to the last space. */
+/** The policy's hash covers everything between the tags, to the last space. */
 const styleElement = (): Html => ({ text: `<style>${style}</style>` });
 
-/** Nothing is loaded and nothing runs, whatever the content says; of styles only ours. */
+/** Nothing is loaded and nothing runs, whatever the content says; of styles only ours apply. */
 function policy(): string {
   const hash = sha256().update(style).digest('base64');
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;

@@ -1,4 +1,4 @@
-/** Who a document is from and for, as its head shows them. */
+/** Who a document is from and for, as shown at its head. */
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { foreign, markup } from './html.ts';
@@ -9,11 +9,11 @@ export type Address = NonNullable<ResponseBody<'customers.billingAddress'>['data
 
 export interface Recipient {
   readonly customer: Customer;
-  /** Absent where there is none, or where the service does not show it. */
+  /** Absent if there is none, or the service does not show it. */
   readonly address?: Address | undefined;
 }
 
-/** The registered name, the display name where it is another, the address, and who pays. */
+/** The registered name, the display name if it differs, the address, and who pays. */
 export function recipientBlock({ customer, address }: Recipient): Html {
   const { name, legalName, billingContacts = [], metadata } = customer;
   const lines = [
@@ -30,7 +30,7 @@ function addressLines({ address1, address2, city, region, postalCode, country }:
   return [address1, ...(address2 === undefined ? [] : [address2]), `${city}, ${region} ${postalCode}`, country];
 }
 
-/** The lines of the sender, the first one its name; nothing where there are none. */
+/** The lines of the sender, its name first; empty if there are none. */
 export function senderBlock(lines: readonly string[]): Html {
   const [name, ...rest] = lines;
   if (name === undefined) return markup``;

@@ -11,16 +11,16 @@ import { dayText, lastDayText, moneyWords, numberWords } from './words.ts';
 
 export interface StatementDocument {
   readonly contractId: string;
-  /** Absent where the service does not tell whose contract it is. */
+  /** Absent if the service does not tell whose contract it is. */
   readonly recipient: Recipient | undefined;
   readonly sender: readonly string[];
   readonly period: StatementPeriod;
   readonly statement: Statement;
-  /** By id, of those whose draft a description names: nobody has an invoice of that number. */
+  /** Numbers by id, for invoices whose draft is named in a description: nobody received an invoice with the draft's number. */
   readonly invoiceNumbers: ReadonlyMap<string, string>;
 }
 
-/** The words of the field; a type that a service has added since is shown as it came. */
+/** The words for each type; a type that is not known here is shown as it came. */
 const typeWords: Readonly<Record<string, string>> = {
   grant: 'Grants',
   usage: 'Draw-downs',
@@ -98,7 +98,7 @@ function creditWords(micros: bigint): string {
   return numberWords(creditsText(micros));
 }
 
-/** Without a figure where the movement has none of the kind. */
+/** Leaves a cell empty if the movement has none of its kind. */
 function changeCells({ cents, creditMicros }: Holding, hasCredits: boolean): Html {
   const isFree = cents === 0n && creditMicros !== 0n;
   const money = markup`<td class="amount" data-label="Amount">${isFree ? '' : moneyWords(cents)}</td>`;
@@ -157,7 +157,7 @@ function movementTable({ opening, movements, closing }: Statement, shown: Shown)
   const { hasCredits } = shown;
   if (movements.length === 0) return markup`<p class="below">There were no movements.</p>`;
   const credits = (name: string) => (hasCredits ? markup`<th scope="col" class="right">${name}</th>` : markup``);
-  // Six columns of large amounts fit on the sheet in wide fonts too.
+  // Makes six columns of large amounts fit on the sheet even in wide fonts.
   return markup`<table class="lines below${hasCredits ? ' wide' : ''}">
     <caption>
       Movements

@@ -1,6 +1,6 @@
 /**
- * A statement of credits: what a wallet held, every movement within a period, and what it holds then. Opening and movements
- * add up to the closing balance, in money and in credits, to the last millionth.
+ * A statement of credits: what a wallet held, every movement within a period, and what it held at its end. Opening and
+ * movements add up to the closing balance, in money and in credits, to the last millionth.
  */
 
 import type { ResponseBody } from '../../operations/index.ts';
@@ -15,7 +15,7 @@ export interface Holding {
 
 export interface Movement extends Holding {
   readonly entry: Entry;
-  /** What the wallet holds after it. */
+  /** What the wallet holds after the movement. */
   readonly after: Holding;
 }
 
@@ -24,20 +24,20 @@ export interface Statement {
   /** Oldest first. */
   readonly movements: readonly Movement[];
   readonly closing: Holding;
-  /** By type of entry, in the order in which they first came. */
+  /** Totals by type of entry, in the order in which the types first occur. */
   readonly totals: readonly (Holding & { readonly type: Entry['type']; readonly count: number })[];
 }
 
 export interface StatementPeriod {
-  /** Included; from the first entry on where there is none. */
+  /** Inclusive; from the first entry on if undefined. */
   readonly from: Temporal.Instant | undefined;
-  /** Excluded; to the last entry where there is none. */
+  /** Exclusive; to the last entry if undefined. */
   readonly to: Temporal.Instant | undefined;
 }
 
 const nothing: Holding = { cents: 0n, creditMicros: 0n };
 
-/** The statement of a whole ledger, as a service lists it, over a period by the time at which entries were written. */
+/** The statement of a period, from the whole ledger as a service lists it, by the times at which entries were written. */
 export function statementOf(newestFirst: readonly Entry[], { from, to }: StatementPeriod): Statement {
   let holding = nothing;
   let opening = nothing;

@@ -17,31 +17,31 @@ const months = [
   'December',
 ];
 
-/** `2026-03-01` as `1 March 2026`; of a date-time its day in UTC. */
+/** `2026-03-01` as `1 March 2026`; for a date-time its day in UTC. */
 export function dayText(date: string): string {
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})/.exec(date) ?? [];
   const name = months[Number(month) - 1];
   return name === undefined ? date : `${Number(day)} ${name} ${year}`;
 }
 
-/** The last day before an instant that is excluded: `2026-04-01T00:00:00Z` is `31 March 2026`. */
+/** The last day before an exclusive end: `2026-04-01T00:00:00Z` is `31 March 2026`. */
 export function lastDayText(endExcluded: string): string {
   return dayText(Temporal.Instant.from(endExcluded).subtract({ nanoseconds: 1 }).toString());
 }
 
-/** `-1,234.50 USD` of cents; the minus sign is a true one. */
+/** Cents as `−1,234.50 USD`, with a true minus sign. */
 export function moneyWords(cents: bigint): string {
   return `${numberWords(amountText(String(cents)))} USD`;
 }
 
-/** A decimal with its thousands apart: `22361870.5` is `22,361,870.5`. */
+/** A decimal with separated thousands: `22361870.5` is `22,361,870.5`. */
 export function numberWords(decimal: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(decimal) ?? [];
   if (whole === '') return decimal;
   return `${sign === '' ? '' : '−'}${whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',')}${fraction}`;
 }
 
-/** A price in dollars with its cents at least: `20.00`, `0.000003`. */
+/** A price in dollars with at least two decimal places: `20.00`, `0.000003`. */
 export function priceWords(decimal: string): string {
   return numberWords(dollarsText(decimal));
 }
