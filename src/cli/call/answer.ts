@@ -1,4 +1,4 @@
-/** Sends a request and prints what is answered, with the notes that go with it. */
+/** Sends a request and prints the answer with its notes. */
 
 import { BillingError } from '../../errors.ts';
 import type { Answer, Billing, KnownEvents, OperationName } from '../../operations/index.ts';
@@ -17,7 +17,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 
-/** What stands in place of a table. */
+/** What is drawn in place of a table. */
 export interface Picture {
   readonly chart: Chart;
   readonly style: ChartStyle;
@@ -27,16 +27,16 @@ export interface Picture {
 export interface OperationRequest {
   readonly command: CommandSpec;
   readonly input: CallInput;
-  /** As they were typed. */
+  /** The ids as they were typed. */
   readonly ids: readonly string[];
   /** `--all`. */
   readonly isAll: boolean;
   readonly picture: Picture | undefined;
-  /** The last note, before what was found. */
+  /** The last note, printed before the findings. */
   readonly end: SafeText | undefined;
 }
 
-/** Throws where the request is refused, and what a check has found once that is printed. */
+/** Throws if the request is refused, and throws the findings of a check once they are printed. */
 export async function printAnswer(asked: OperationRequest, billing: Billing, session: Session): Promise<void> {
   const request = { ...asked, command: withIncluded(asked.command, asked.input) };
   const { command, input, ids, isAll, picture, end } = request;
@@ -69,7 +69,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   checkFindings(command, answer);
 }
 
-/** With a column of its own for what `--include` asked for: it would be read for nothing. */
+/** Adds a column for what `--include` asked for, which would otherwise be read for nothing. */
 function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
   const { view } = command;
   const { included } = view;
@@ -79,7 +79,7 @@ function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
   return { ...command, view: { ...view, columns: [...view.columns, ...asked] } };
 }
 
-/** As a picture, or in the format that was chosen. */
+/** The answer as a picture, or in the chosen format. */
 async function shownAnswer(
   { command: { view, fields }, input, picture }: OperationRequest,
   { body }: Answer,
@@ -107,7 +107,7 @@ async function beginReceipt(session: Session, billing: Billing, input: CallInput
   return await begin(session, billing, input);
 }
 
-/** Work that could be done in part, or a check that found something, is told by the exit code; the rest has been printed. */
+/** Reports work done only in part, or a check's findings, by the exit code; the rest has been printed. */
 function checkFindings({ findingsPath }: CommandSpec, { body }: Answer): void {
   const found = findingsPath === undefined ? undefined : valueAt(body, findingsPath);
   const findings = Array.isArray(found) ? found.filter((each) => valueAt(each, 'severity') !== 'warning') : [];
@@ -136,7 +136,7 @@ function isEmptyPage({ body }: Answer): boolean {
   return Array.isArray(data) && data.length === 0;
 }
 
-/** What the table of such a command begins with. */
+/** The first cell in the table of such a command. */
 function secretOf({ view }: CommandSpec, { body }: Answer): string {
   const [row] = rowsOf(body, view).rows;
   return wireText(valueAt(row, view.columns[0]?.path ?? ''));

@@ -1,4 +1,4 @@
-/** The action of every command that is an operation: flags to input, agreement, one call. */
+/** The action of every command that is an operation: flags become input, a person agrees, one call follows. */
 
 import { BillingError } from '../../errors.ts';
 import { isExactNumber } from '../../exact-json.ts';
@@ -48,7 +48,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const { printDryRun } = await import('./dry-run.ts');
     return await printDryRun(command, unversioned, { session, target, local });
   }
-  // Whoever has said yes and takes it back while the wallet is read is not left to wonder. Sending says otherwise.
+  // An interrupt after a yes, while the wallet is still read, must not leave the person in doubt. Sending replaces these
+  // words.
   if (command.isWrite && !isRehearsal) {
     session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
   }
@@ -64,11 +65,11 @@ export async function callOperation(invocation: Invocation, session: Session): P
   }
 }
 
-/** What was not asked for would be an empty column, or null, which a sum takes for nothing. */
+/** Refuses fields that were not included: they would be an empty column, or null, which a sum counts as nothing. */
 function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: Session): void {
   const { included = {} } = command.view;
   const asked = query?.['include']?.split(',') ?? [];
-  // What there is no such thing of is told first, and by the service.
+  // An unknown name is refused first, and by the service.
   if (asked.some((name) => !Object.hasOwn(included, name))) return;
   const shown = [...(output.jsonFields ?? []), ...(output.columns ?? [])];
   const isOf = (field: string, name: string) =>
@@ -83,7 +84,7 @@ function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: S
   });
 }
 
-/** What the flags, their files and the answers to questions come to. */
+/** The input from the flags, their files and the answers to questions. */
 async function readInput(
   { command, given: typed, inputPath }: Invocation,
   session: Session,
@@ -97,8 +98,8 @@ async function readInput(
 }
 
 /**
- * Asks whoever runs a write. What no service offers is refused by whoever sends it, and what its declaration refuses is refused
- * here, as its dry run does, and so is what the policy forbids: nobody has to agree to it first. Throws BillingError `refused`
+ * Asks for agreement to a write. Nobody is asked to agree to a write that the declaration or the policy refuses: both refuse
+ * it here, as a dry run does. An operation that no service offers is refused when it is sent. Throws BillingError `refused`
  * without a yes.
  */
 export async function agreed(command: CommandSpec, input: CallInput, asking: Asking): Promise<void> {
@@ -119,7 +120,7 @@ export async function agreed(command: CommandSpec, input: CallInput, asking: Ask
   });
 }
 
-/** With the version that is to be changed, where the command looks it up. */
+/** Adds the version to be changed, if the command looks it up. */
 async function versioned(
   command: CommandSpec,
   input: CallInput,
@@ -146,7 +147,7 @@ async function openFor({ command, local }: Invocation, session: Session, target:
   return await openForWriting(session, target, local);
 }
 
-/** A grant of nothing is a slip of the finger more often than not (semantics 9, Grant validation). */
+/** Refuses a grant of nothing, which is usually a typing error (semantics 9, Grant validation). */
 function refuseZero({ body }: CallInput): void {
   const { amountCents, creditAmount } = (body ?? {}) as Record<string, unknown>;
   if (amountCents !== 0 || creditAmount !== undefined) return;
@@ -155,7 +156,7 @@ function refuseZero({ body }: CallInput): void {
   });
 }
 
-/** The same, with nothing kept. */
+/** The same input with the member that keeps nothing. */
 function rehearsalOf({ rehearsalMember = '' }: CommandSpec, input: CallInput): CallInput {
   return { ...input, body: { ...(input.body as Record<string, unknown> | undefined), [rehearsalMember]: true } };
 }
@@ -165,7 +166,7 @@ function rehearsed({ destroys }: CommandSpec, { environment }: Target): SafeText
   return say`dry run on ${environment}: ${kept}`;
 }
 
-/** What would be sent, a member a line: JSON keeps each text on the line of its name. Amounts stand below as people say them. */
+/** What would be sent, a member per line: JSON keeps each text on the line of its name. Below, amounts as people write them. */
 function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const ids = Object.values(input.params ?? {}).join(' ');
   const version = input.ifMatch === undefined ? '' : ` (version ${input.ifMatch})`;
@@ -178,7 +179,7 @@ function effectOf(command: CommandSpec, input: CallInput): SafeText {
   return vouch([head, '\n', body, ...amounts, worthOf(input.body)].join(''));
 }
 
-/** What credits at a rate come to, which no member of the body says. */
+/** The value of credits at a rate, which no member of the body gives. */
 function worthOf(body: unknown): SafeText {
   const { creditRateCents, creditAmount } = body as Record<string, unknown>;
   if (!isExactNumber(creditRateCents) || !isExactNumber(creditAmount)) return vouch('');

@@ -1,4 +1,4 @@
-/** Customers by what people know of them: an id of one's own, a name, an e-mail address. */
+/** Finds customers by what people know: their own id, a name, an e-mail address. */
 
 import type { Billing, OperationName } from '../../operations/index.ts';
 import { pagesOf } from '../every-row.ts';
@@ -6,9 +6,9 @@ import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 
-/** What is further down in a list than this is not looked for. */
+/** The search ends after this many rows of a list. */
 const mostRows = 1_000;
-/** More would push the refusal itself out of sight. */
+/** More names would push the refusal itself out of sight. */
 const mostNamed = 5;
 
 interface Customer {
@@ -16,15 +16,15 @@ interface Customer {
   readonly name: string;
 }
 
-/** The customer who has this as your own id. */
+/** The customer with this external id. */
 export async function withOwnId(id: string, billing: Billing): Promise<Customer | undefined> {
   const { body } = await billing.call('customers.list', { query: { externalCustomerId: id } });
   return body.data[0];
 }
 
 /**
- * The customers who have this name or legal name, or whose contacts have this address, in capitals or not; else those whose
- * name begins with it, else those whose name has it.
+ * The customers with this name or legal name, or with a contact at this address, ignoring case; else those whose name begins
+ * with the text, else those whose name contains it.
  */
 export async function customersCalled(text: string, billing: Billing): Promise<readonly Customer[]> {
   const wanted = folded(text.trim());
@@ -38,14 +38,14 @@ export async function customersCalled(text: string, billing: Billing): Promise<r
   return nearest.map((row) => ({ id: wireText(valueAt(row, 'id')), name: wireText(valueAt(row, 'name')) }));
 }
 
-/** Who they are, where they are few enough to choose from. */
+/** The customers by name, if they are few enough to choose from. */
 export function choiceOf(customers: readonly Customer[]): SafeText {
   const named = customers.map(({ id, name }) => say`${name} ${id}`).join(', ');
   if (customers.length <= mostNamed) return say`that could be ${customers.length} customers: ${named}`;
   return say`that could be ${customers.length} customers: give more of the name`;
 }
 
-/** The rows of a list that are meant, as far as it is looked through. */
+/** The matching rows of a list, among the first `mostRows`. */
 export async function searched(
   operation: OperationName,
   billing: Billing,
@@ -67,7 +67,7 @@ function textsOf(row: unknown): string[] {
   return [valueAt(row, 'name'), valueAt(row, 'legalName'), ...addresses].map(folded);
 }
 
-/** As it is compared: in capitals or not. */
+/** The form that is compared, ignoring case. */
 export function folded(value: unknown): string {
   return wireText(value).normalize('NFC').toLowerCase();
 }

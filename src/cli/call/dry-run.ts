@@ -1,4 +1,4 @@
-/** What a write would send, and where the service is in this process what it would answer, with nothing kept of it. */
+/** What a write would send and, if the service is in this process, what it would answer; nothing is kept. */
 
 import { NotRehearsedError } from '../../errors.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
@@ -22,13 +22,13 @@ import { tell } from '../session/tell.ts';
 export interface DryRun {
   readonly session: Session;
   readonly target: Target;
-  /** Flags that are no field, which may override the policy. */
+  /** Flags that are not fields; one may override the policy. */
   readonly local?: LocalValues;
 }
 
 /**
- * Prints method, path and body, and what would be answered, as JSON where JSON was asked for. Throws what the service would
- * say of the request, in this process also of what it names and of the present state.
+ * Prints method, path and body, and what would be answered, as JSON if JSON was asked for. Throws what the service would throw
+ * for the request; in this process also for the ids in it and the present state.
  */
 export async function printDryRun(command: CommandSpec, input: CallInput, context: DryRun): Promise<void> {
   const { session, target } = context;
@@ -55,8 +55,8 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
 }
 
 /**
- * What the policy and the service in this process have to say. The answer is undefined where the service is elsewhere, and
- * where a secret would be made, since that of a rehearsal opens nothing.
+ * Asks the policy and the service in this process. The answer is undefined for a remote service, and where a secret would be
+ * made, because a rehearsed secret opens nothing.
  */
 async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: DryRun): Promise<unknown> {
   const isGrant = command.operation === grantOperation;
@@ -75,7 +75,7 @@ async function rehearsed(command: CommandSpec, input: CallInput, { session, targ
   }
 }
 
-/** Undefined for what takes more than one transaction. */
+/** Undefined for an operation that takes more than one transaction. */
 async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInput): Promise<unknown> {
   try {
     return (await rehearsal.call(command.operation as OperationName, input)).body;
@@ -105,7 +105,7 @@ function requestText({ method, path, params, baseUrl = '', authorization, ifMatc
   return vouch(body === undefined ? head : `${head}\n${safeJson(JSON.stringify(body, undefined, 2))}\n`);
 }
 
-/** What has no path of HTTP still says what it is about. */
+/** An operation without an HTTP path still says what it is about. */
 function placeOf({ path, operation }: CommandSpec, input: CallInput): Pick<Request, 'path' | 'params'> {
   if (path !== undefined) return { path: pathOf(path, input) };
   const { params = {} } = input;

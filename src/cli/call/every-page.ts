@@ -16,7 +16,7 @@ interface Reading {
   readonly session: Session;
 }
 
-/** The answer as if all rows were on one page. */
+/** The answer, as if all rows were on one page. */
 export async function everyPage(command: CommandSpec, input: CallInput, reading: Reading): Promise<Answer> {
   const data: Row[] = [];
   const total = await eachPage(command, input, reading, (rows) => {
@@ -25,7 +25,7 @@ export async function everyPage(command: CommandSpec, input: CallInput, reading:
   return { status: 200, body: { data, hasMore: false, total } as unknown as Answer['body'] };
 }
 
-/** Prints the rows, of which one page is held at a time, once the last one is there; gives how many. Nothing when it throws. */
+/** Prints the rows once all are read, holding one page at a time; returns how many. Prints nothing when it throws. */
 export async function printEveryPage(
   command: CommandSpec,
   input: CallInput,
@@ -47,7 +47,7 @@ export async function printEveryPage(
   }
 }
 
-/** Gives how many rows the list has at last; undefined where the service does not say. */
+/** Returns how many rows the list has in the end; undefined if the service does not say. */
 async function eachPage(
   command: CommandSpec,
   input: CallInput,

@@ -1,4 +1,4 @@
-/** What a person sees of a grant beside the answer: the wallet before and after it, and which grants burn first. */
+/** What a person sees of a grant besides the answer: the wallet before and after it, and which grants burn first. */
 
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -13,8 +13,8 @@ type Wallet = ResponseBody<'credits.balance'>['data'];
 const shownGrants = 5;
 
 /**
- * Reads the wallet, and gives what prints the receipt on standard error once the grant is made. Warns of free credits that
- * would pay for nothing. A wallet that cannot be read is no reason not to grant.
+ * Reads the wallet, and returns a function that prints the receipt on standard error once the grant is made. Warns of free
+ * credits that would pay for nothing. A wallet that cannot be read does not stop the grant.
  */
 export async function beginReceipt(
   session: Session,

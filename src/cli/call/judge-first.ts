@@ -1,4 +1,4 @@
-/** What the policy has against a grant, before a person is asked to agree to it. */
+/** The policy's judgement of a grant, before a person is asked to agree to it. */
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -9,15 +9,15 @@ import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { patienceMilliseconds } from './subject.ts';
 
-/** A write that somebody has to agree to. */
+/** A write that needs agreement. */
 export interface Asking {
   readonly session: Session;
   readonly target: Target;
-  /** Flags that are no field, which may override the policy. */
+  /** Flags that are not fields; one may override the policy. */
   readonly local?: LocalValues;
 }
 
-/** Throws BillingError `refused` where the policy forbids it. Sending it has the better answer where the service does not tell. */
+/** Throws BillingError `refused` if the policy forbids the grant. Other errors are ignored: sending it reports them better. */
 export async function judgeFirst(input: CallInput, { session, target, local }: Asking): Promise<void> {
   const context = await journalContext(session, target, local);
   if (context.policy === undefined) return;

@@ -1,4 +1,4 @@
-/** What an id is of: those of all kinds have one form, and are pasted with what stood around them. */
+/** Finds what an id belongs to: the ids of all kinds have one form, and people paste them with surrounding text. */
 
 import { NotFoundError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -10,7 +10,7 @@ import { ifTold } from '../session/if-told.ts';
 type Get = (id: string, billing: Billing) => Promise<{ readonly body: unknown }>;
 
 interface Kind {
-  /** As refusals call it. */
+  /** The word that refusals use. */
   readonly noun: string;
   readonly get: Get;
 }
@@ -50,7 +50,7 @@ export type IdKind = keyof typeof kinds;
 
 const idKinds = Object.keys(kinds) as IdKind[];
 
-/** The kind that refusals call by this word. */
+/** The kind for which refusals use this word. */
 export function kindCalled(noun: string | undefined): IdKind | undefined {
   return idKinds.find((kind) => kinds[kind].noun === noun);
 }
@@ -61,7 +61,7 @@ export function nounOf(kind: IdKind): string {
 
 const pastedId = /^[^0-9a-z]*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[^0-9a-z]*$/i;
 
-/** The id in a text that is nothing else, as the service writes it. */
+/** The id in a text that contains nothing else but punctuation, written as the service writes it. */
 export function idWithin(text: string): string | undefined {
   return pastedId.exec(text)?.[1]?.toLowerCase();
 }
@@ -70,7 +70,7 @@ export async function isThere(kind: IdKind, id: string, billing: Billing): Promi
   return (await found(kind, id, billing)) !== undefined;
 }
 
-/** What the id in a text is of, where it is not of the kind that was wanted or not written as it is; undefined where it is of nothing. */
+/** What the id in a text belongs to, if that is another kind than wanted or the id is written differently; else undefined. */
 export async function meantById(text: string, wanted: IdKind, billing: Billing): Promise<SafeText | undefined> {
   const id = idWithin(text);
   if (id === undefined) return undefined;
@@ -100,7 +100,7 @@ async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<S
   return say`${is}; see the ${wanted} with: tally ${wanted} list --customer-id ${customer}`;
 }
 
-/** A key that opens no more than what was wanted tells nothing of another kind. */
+/** A key that may read only the wanted kind cannot tell about another. */
 async function foundIfTold(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
   return await ifTold(async () => await found(kind, id, billing));
 }

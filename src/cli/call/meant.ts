@@ -1,4 +1,4 @@
-/** What was meant by a text that is no id: the name, number or code of something that is there. */
+/** What was meant by a text that is not a valid id: the name, number or code of something that exists. */
 
 import { nounOfNamesNo, nounOfUnknownId } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
@@ -13,13 +13,13 @@ import { idWithin, kindCalled, meantById } from './kinds-of-id.ts';
 import type { IdKind } from './kinds-of-id.ts';
 import { ifTold } from '../session/if-told.ts';
 
-/** What to type in place of an id of the path that there is not; undefined where nobody can tell. */
+/** What to type in place of an unknown id in the path; undefined if that cannot be told. */
 export async function meantInPath(message: string, [id = '']: readonly string[], billing: Billing) {
   const kind = kindCalled(nounOfUnknownId(message));
   return kind === undefined ? undefined : await ifTold(async () => await meaning(kind, id, billing));
 }
 
-/** The same for fields, or where to look; undefined where anything else is wrong with the request as well. */
+/** The same for fields, or where to look; undefined if anything else is wrong with the request. */
 export async function meantInFields(issues: readonly InputIssue[], { query, body }: CallInput, billing: Billing) {
   const unknown = issues.map(({ path, message }) => {
     const text = wireText(valueAt({ ...query, ...(body as object | undefined) }, path.replaceAll(/\[(\d+)\]/g, '.$1')));
@@ -49,7 +49,7 @@ async function meaning(kind: IdKind, typed: string, billing: Billing): Promise<s
       return say`${text} is your own id of a customer; ${listOfContracts(own.id)}`;
     }
   }
-  // Nothing is called like an id.
+  // Nothing has an id as its name.
   if (idWithin(text) !== undefined) return undefined;
   const one = await oneCalled(kind, text, billing);
   if (one !== undefined) return say`the id of ${one.called} is ${one.id}`;
@@ -68,7 +68,7 @@ function listOfContracts(customerId: string): SafeText {
   return say`see the contracts with: tally contracts list --customer-id ${customerId}`;
 }
 
-/** The only one that is called so, in capitals or not. */
+/** The only one with this name, ignoring case. */
 async function oneCalled(kind: IdKind, text: string, billing: Billing) {
   const { operation, label } = referenced[kind];
   const namesOf = (row: unknown) => label.map((path) => wireText(valueAt(row, path)));

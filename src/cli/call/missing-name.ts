@@ -1,4 +1,4 @@
-/** Errors about things that are not there, with their names, and with what was probably meant. */
+/** Adds to errors about missing things which one is missing, and what was probably meant. */
 
 import { InvalidInputError, NotFoundError, nounOfUnknownId } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -7,13 +7,13 @@ import type { CallInput } from '../../operations/operation.ts';
 export interface Asked {
   /** Ids of the path, as they were typed. */
   readonly ids: readonly string[];
-  /** What else was sent, which may name things as well. */
+  /** The rest of the request, which may name things as well. */
   readonly input?: CallInput;
-  /** Who is asked what was meant. */
+  /** The service that is asked what was meant. */
   readonly billing: Billing;
 }
 
-/** A service says that there is no such thing, and never repeats the id; the person who typed it is told which, and what to type instead. */
+/** A service never repeats an id that it does not know: the person who typed it learns which one, and what to type instead. */
 export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -34,7 +34,7 @@ export async function namingWhatIsMissing<T>({ ids, input, billing }: Asked, cal
   }
 }
 
-/** Of several ids the one that the refusal is about. */
+/** The one of several ids that the refusal is about. */
 function missing(message: string, ids: readonly string[]): string {
   const noun = nounOfUnknownId(message);
   if (noun === 'contract') return ids[0] ?? '';

@@ -1,4 +1,4 @@
-/** `tally credits grant --resume`: sends the grants again of which it is not known whether they were made. */
+/** `tally credits grant --resume`: sends the grants again whose outcome is unknown. */
 
 import { BillingError } from '../../errors.ts';
 import { exactNumber } from '../../exact-json.ts';
@@ -42,7 +42,7 @@ interface Resumed {
   readonly error: string;
 }
 
-/** Each with the external id that it had, so that one that was made is found rather than made again. Exit 10 when one failed. */
+/** Sends each with its old external id, so that a completed grant is found, not made again. Exit code 10 if one failed. */
 export async function resumeGrants(invocation: Invocation, session: Session): Promise<void> {
   const { given, local, inputPath } = invocation;
   if (given.positionals.length > 0 || Object.keys(given.flags).length > 0 || inputPath !== undefined) {
@@ -77,7 +77,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
   );
 }
 
-/** What was interrupted on another service is not finished by looking here. */
+/** Names the other places: a grant interrupted on another service is not finished by looking here. */
 function tellNone(session: Session, elsewhere: readonly Place[]): void {
   const places = elsewhere.map(({ target, profile }) => (profile === undefined ? target : `${target} (${profile})`));
   tell(

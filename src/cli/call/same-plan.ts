@@ -1,4 +1,4 @@
-/** A contract that was made twice bills its fixed prices twice; nothing else would tell of it before the invoices do. */
+/** A contract created twice bills its fixed prices twice; without a warning only the invoices would show it. */
 
 import { limits } from '../../limits.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
@@ -10,8 +10,8 @@ import { ifTold } from '../session/if-told.ts';
 type Contract = ResponseBody<'contracts.list'>['data'][number];
 
 /**
- * Warns where the customer is on the plan by another contract in the same time, one of the newest. Nothing is said where a key
- * may not read contracts.
+ * Warns if another contract, among the newest, has the customer on the plan at the same time. Says nothing if the key may not
+ * read contracts.
  */
 export async function tellOfSamePlan(
   { body: { data: created } }: Answer<'contracts.create'>,
@@ -37,7 +37,7 @@ async function onSamePlan({ customerId, planId, ...own }: Contract, billing: Bil
   return others.filter((other) => isBefore(other.startDate, own.endDate) && isBefore(own.startDate, other.endDate));
 }
 
-/** Without an end a contract goes on. */
+/** A contract without an end goes on. */
 function isBefore(start: string, end: string | undefined): boolean {
   return end === undefined || start < end;
 }

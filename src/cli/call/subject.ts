@@ -1,4 +1,4 @@
-/** Whom or what a write is about, for who has to agree to it: an id alone tells a person little. */
+/** Whom or what a write is about, for the person who has to agree to it: an id alone says little. */
 
 import { BillingError } from '../../errors.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
@@ -13,12 +13,12 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { ifTold } from '../session/if-told.ts';
 
-/** A person waits for the question. */
+/** Short, because a person waits for the question. */
 export const patienceMilliseconds = 5_000;
 
 /**
- * What the first id of the command names, as its `get` shows it, a row of a table, and the name of its customer; empty where
- * there is no `get` for it, or the service does not tell: the write itself has the better answer then.
+ * What the first id of the command names, as its `get` shows it, one table row, with the name of its customer. Empty if there
+ * is no `get` for it, or the service does not tell: the write itself then gives the better answer.
  */
 export async function subjectOf(
   { positionals: [named] }: CommandSpec,
@@ -49,11 +49,11 @@ export async function subjectOf(
   }
 }
 
-/** Whose it is, by the name that people know: the row has an id alone. */
+/** The customer's name: the row has only an id. */
 async function customerOf(row: unknown, billing: Billing): Promise<SafeText> {
   const customerId = wireText(valueAt(row, 'customerId'));
   if (customerId === '') return vouch('');
-  // A key may show the one and not the other.
+  // A key may be allowed to read the one and not the other.
   const customer = await ifTold(async () => await billing.call('customers.get', { params: { customerId } }));
   return customer === undefined ? vouch('') : say`of ${customer.body.data.name}\n`;
 }

@@ -1,4 +1,4 @@
-/** Why a list is empty: it was asked for what belongs to something that is not there. */
+/** Why a list is empty: its filter names something that does not exist. */
 
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -13,7 +13,7 @@ import { ifTold } from '../session/if-told.ts';
 
 type Find = (id: string, billing: Billing) => Promise<SafeText | undefined>;
 
-/** By what a filter names: a sentence where it is not there. */
+/** By the kind that a filter names: a sentence if it does not exist. */
 const findByKind: Partial<Record<ReferenceKind, Find>> = {
   async customers(id, billing) {
     if (await isThere('customers', id, billing)) return undefined;
@@ -39,16 +39,16 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
   },
 };
 
-/** A sentence for each filter of a list that names what is not there; none where that cannot be found out. */
+/** A sentence for each filter of a list that names something that does not exist; none if that cannot be found out. */
 export async function unknownFilters(command: CommandSpec, input: CallInput, billing: Billing): Promise<SafeText[]> {
   const found = command.flags.map(async ({ in: place, name, reference }) => {
     const id = place === 'query' ? input.query?.[name] : undefined;
     if (reference === undefined || typeof id !== 'string') return undefined;
-    // A list of customers by their own id has said it already.
+    // A list of customers by external id has said it already.
     if (referenced[reference].operation === command.operation) return undefined;
     return await findByKind[reference]?.(id, billing);
   });
-  // The list was given; a key that opens no more than that is none the worse for it.
+  // The list was printed, so a key that may read nothing else is no failure.
   const told = await ifTold(async () => await Promise.all(found));
   return (told ?? []).filter((sentence) => sentence !== undefined);
 }

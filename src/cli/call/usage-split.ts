@@ -1,6 +1,7 @@
 /**
- * `tally usage cost --by`: the same cost in parts that add up to it. Days and months are differences of the cost up to each of
- * their ends, asked one by one: so tiers go on across them, and rounding is that of the whole. A group key is asked about once.
+ * `tally usage cost --by`: the cost in parts that add up to it. Days and months are differences between the costs up to each
+ * of their ends, one request each, so tiers continue across them, and rounding is that of the whole. A group key takes one
+ * request.
  */
 
 import { Big } from 'big.js';
@@ -22,7 +23,7 @@ import { tellOfUnit } from './usage-unit.ts';
 
 const fields = ['value', 'totalAmount'];
 
-/** Prints what usage costs in parts, as rows or as bars. */
+/** Prints the cost of usage in parts, as rows or as bars. */
 export async function splitUsage({ local, ...invocation }: Invocation, session: Session): Promise<void> {
   const by = local['by'];
   if (typeof by !== 'string') {
@@ -60,7 +61,7 @@ async function chartStyleOf(local: Invocation['local'], { flags, terminal }: Ses
   return chartStyle(terminal.stdout, local['ascii'] === true);
 }
 
-/** Two rows without a value are two things, which a program tells apart in JSON. */
+/** Rows without a value can mean two things, which a program tells apart in JSON. */
 async function inWords(rows: readonly UsagePart[], by: string): Promise<readonly UsagePart[]> {
   const { labelOf } = await import('../charts/usage.ts');
   return rows.map((row) => ({ ...row, value: labelOf(row, by) }));
@@ -82,7 +83,7 @@ const spans = {
 } as const;
 type Span = keyof typeof spans;
 
-/** As many parts as a service takes requests in a minute (interface 5.4), less one for the whole. */
+/** As many parts as a service takes requests per minute (interface 5.4), less one for the whole. */
 const mostParts = limits.requestsPerMinute - 1;
 
 async function byTime(billing: Billing, input: CallInput, by: Span): Promise<UsageSplit> {
@@ -135,7 +136,7 @@ async function byKey(billing: Billing, input: CallInput, groupKey: string): Prom
   return { by: groupKey, totalAmount, unit: 'currency', startDate, endDate, rows };
 }
 
-/** The service knows no flag, and of days and months it has no answer of its own. */
+/** The service does not know the flag, nor days and months as parts. */
 function namingFlag(error: unknown, by: string): unknown {
   if (!(error instanceof InvalidInputError)) return error;
   const [issue, ...others] = error.issues;

@@ -1,4 +1,4 @@
-/** Says where a cost that was asked for in credits is one in currency, as the interface has it (4.18): a bare number would not. */
+/** Says so if a cost requested in credits comes in currency, as the interface has it (4.18): a bare number would not. */
 
 import type { CallInput } from '../../operations/operation.ts';
 import type { Session } from '../session/session.ts';

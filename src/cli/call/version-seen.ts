@@ -1,6 +1,6 @@
 /**
- * The version that a change is for, where the operation takes part in versions: read before anybody is asked, so that what
- * somebody else changes meanwhile is refused rather than lost, or done to what stands at the same index now (semantics 10).
+ * The version that a change is for, if the operation takes part in versions. It is read before anybody is asked, so that a
+ * change made meanwhile is refused rather than lost, or applied to what is at the same index now (semantics 10).
  */
 
 import { BillingError } from '../../errors.ts';
@@ -13,13 +13,13 @@ import { timeoutOf } from '../session/open-session.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 
-/** What adds something touches nothing that another may have changed. */
+/** An addition touches nothing that somebody else may have changed. */
 const changing: ReadonlySet<string | undefined> = new Set(['PATCH', 'PUT', 'DELETE']);
 
-/** After these the change itself has the better answer, or is possible without having read. */
+/** After these errors the change itself gives the better answer, or is possible without a read. */
 const ignored: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['notFound', 'forbidden', 'notOffered', 'methodNotAllowed']);
 
-/** The input with the version of what it changes; as it is where a version was given or there are none. */
+/** The input with the version of what it changes; unchanged if a version was given or there are none. */
 export async function withVersionSeen(
   name: OperationName,
   input: CallInput,
@@ -34,7 +34,7 @@ export async function withVersionSeen(
   const params = Object.fromEntries(Object.entries(input.params ?? {}).filter(([each]) => names.includes(each)));
   const opened = await session.dependencies.openBilling(target, {
     timeoutMilliseconds: timeoutOf(session.flags),
-    // Nobody has agreed to anything by then, to making a database neither.
+    // Nobody has agreed to anything yet, not even to creating a database.
     isRehearsal: true,
   });
   try {
@@ -48,7 +48,7 @@ export async function withVersionSeen(
   }
 }
 
-/** What reads the versions of the room: a versioned GET of a path that begins the changed one's. */
+/** The operation that reads the versions of a room: a versioned GET whose path begins the path of the change. */
 function readingOf({ route }: OperationFacts, room: readonly OperationFacts[]): OperationFacts | undefined {
   return room.find(
     (each) =>
