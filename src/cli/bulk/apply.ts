@@ -1,4 +1,4 @@
-/** Sends the requests of a bulk job: some at a time, slower where the service asks for it, and to the end of the file. */
+/** Sends the requests of a bulk job: several at a time, slower if the service asks for it, to the end of the file. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -11,8 +11,8 @@ import type { Session } from '../session/session.ts';
 import { stopSignal } from '../session/stop-signal.ts';
 
 /**
- * `repeated`: an earlier run had done it. `unknown`: no answer says whether it was done. `pending`: not sent, because the
- * job was stopped.
+ * `repeated`: an earlier run had done it. `unknown`: no answer says whether it was done. `pending`: not sent, because the job
+ * was stopped.
  */
 export type RowStatus = 'done' | 'repeated' | 'failed' | 'unknown' | 'pending';
 
@@ -27,20 +27,20 @@ export interface RowOutcome {
 /** What is sent in one request. */
 export interface Unit {
   readonly lines: readonly number[];
-  /** How each row ended; throws where the request did. */
+  /** How each row ended; throws if the request failed. */
   readonly send: () => Promise<readonly RowOutcome[]>;
-  /** Of a unit of several requests, the rows of those that were answered before one failed. */
+  /** In a unit of several requests, the rows that were answered before one failed. */
   readonly answered?: readonly RowOutcome[];
 }
 
 export interface Applied {
   /** One for each row, in the order of the file. */
   readonly outcomes: readonly RowOutcome[];
-  /** What stopped the job before its end; undefined when nothing did. */
+  /** What stopped the job before its end; undefined if nothing did. */
   readonly stoppedBy: BillingError | undefined;
 }
 
-/** After these every further row would fail in the same way. */
+/** After these errors every further row would fail in the same way. */
 export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'unauthorized',
   'forbidden',
@@ -48,23 +48,21 @@ export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'interrupted',
 ]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
-/** A moment later the service may answer, and no row is done twice. */
+/** After these errors the service may answer a moment later, and no row is done twice. */
 const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);
 const waitsPerUnit = 100;
-/** Seconds before each further try of a row: half a minute in all, which outlasts a service that starts again. */
+/** Seconds before each further try of a row: half a minute in all, which outlasts a restart of the service. */
 const outagePauses = [1, 2, 4, 8, 16];
 const failuresInARow = 5;
 
-/**
- * Shows a person how far it has come. An interrupt ends it once what is under way is done; `noun` says what the rows are.
- */
+/** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */
 export async function applyUnits(
   units: readonly Unit[],
   session: Session,
   options: {
     readonly concurrency: number;
     readonly noun?: string;
-    /** Told before each wait, of what there is to wait for; tells the person when not given. */
+    /** Called before each wait with its cause; tells the person when not given. */
     readonly onWait?: OnWait;
   },
 ): Promise<Applied> {
@@ -81,8 +79,8 @@ export async function applyUnits(
 }
 
 /**
- * What is refused for its rate even after the client's own patience waits here, and fewer go on beside it. What the service
- * does not answer is sent again for half a minute; once that was in vain, the next rows are not waited for.
+ * A unit refused for its rate beyond the client's own patience waits here, and fewer others go on meanwhile. A unit without an
+ * answer is sent again for half a minute; after that was in vain once, the next units are not repeated.
  */
 async function sendUnits(
   units: readonly Unit[],
@@ -128,7 +126,7 @@ async function sendUnits(
     }
   }
 
-  /** Seconds until a row is sent again; undefined when it is not. */
+  /** Seconds until a unit is sent again; undefined if it is not. */
   function patience(error: BillingError, waits: { rate: number; outage: number }): number | undefined {
     if (isTooLong(error)) return undefined;
     const { kind, retryAfterSeconds } = error;
@@ -143,7 +141,7 @@ async function sendUnits(
     return seconds === undefined ? undefined : (retryAfterSeconds ?? seconds);
   }
 
-  /** A mistake of ours: it is told once the others have ended. */
+  /** A mistake of ours: reported once the others have ended. */
   function unexpected(cause: unknown): BillingError {
     stoppedBy ??= new BillingError('internal', `unexpected: ${String(cause)}`, { cause });
     return stoppedBy;

@@ -1,4 +1,4 @@
-/** The customers of many contracts, by few requests. */
+/** The customers of many contracts, with few requests. */
 
 import { NotFoundError } from '../../errors.ts';
 import type { Billing, ResponseBody } from '../../operations/index.ts';
@@ -6,7 +6,7 @@ import { everyRow } from '../every-row.ts';
 import { createContractLookup } from '../operator/granting.ts';
 import { ifTold } from '../session/if-told.ts';
 
-/** Up to here one request for each contract is cheaper than the list of all. */
+/** Up to this number, one request for each contract is cheaper than the list of all. */
 const askedOneByOne = 20;
 const namedCustomers = 20;
 
@@ -16,7 +16,7 @@ export interface Contracts {
   customerOf(contractId: string): string | undefined;
   /** Ids of all contracts of the same customer. */
   siblingsOf(contractId: string): Promise<readonly string[]>;
-  /** Names of the first of the customers; those that cannot be read have none. */
+  /** Names of the first customers; those that cannot be read have none. */
   namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 

@@ -59,7 +59,7 @@ async function create(row: BulkRow, billing: Billing): Promise<RowOutcome> {
   }
 }
 
-/** The customer that an earlier run created; one of another name is somebody else's. */
+/** The customer that an earlier run created; one with another name is somebody else. */
 async function earlierOne({ line, input }: BulkRow, billing: Billing, conflict: ConflictError): Promise<RowOutcome> {
   const externalCustomerId = String(valueAt(input.body, 'externalCustomerId'));
   const { body } = await billing.call('customers.list', { query: { externalCustomerId } });

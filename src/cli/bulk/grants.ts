@@ -1,4 +1,4 @@
-/** Grants from a file: one external id a row, made of what its cells say, so that no row is ever granted twice. */
+/** Grants from a file: one external id per row, made from its cells, so that no row is ever granted twice. */
 
 import { canonicalJson } from '../../canonical-json.ts';
 import { BillingError } from '../../errors.ts';
@@ -25,7 +25,7 @@ import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
-  /** An external id that is made is made of its cells. */
+  /** With an external id; one that is generated is made from the cells. */
   readonly grant: GrantRequest;
 }
 
@@ -60,7 +60,7 @@ export const grants: BulkKind = {
 interface ReadGrants {
   readonly rows: readonly GrantRow[];
   readonly problems: readonly Problem[];
-  /** Rows without an externalId that are equal to one before them. */
+  /** Rows without an externalId that are equal to an earlier one. */
   readonly doubts: readonly Problem[];
 }
 
@@ -97,12 +97,12 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
   return { rows: read, problems, doubts };
 }
 
-/** Without what flags say: a row is the same row where the command is given again with another `--expires-at`. */
+/** Leaves out what flags say: a row stays the same row if the command is repeated with another `--expires-at`. */
 function membersOf(body: unknown, names: ReadonlySet<string>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => names.has(name)));
 }
 
-/** What the policy says of the rows, each judged as if those before it were granted. */
+/** What the policy says against the rows, each judged as if those before it were granted. */
 async function refusals(
   rows: readonly GrantRow[],
   context: JournalContext & { readonly contractsOf: ContractLookup },
@@ -164,7 +164,7 @@ const view: View = {
   ],
 };
 
-/** The service knows no other (semantics 5). */
+/** The service has no other currency (semantics 5). */
 const currency = 'USD';
 
 async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billing: Billing): Promise<Summary> {

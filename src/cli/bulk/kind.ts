@@ -24,13 +24,13 @@ export interface Summary {
 
 export interface Plan {
   readonly problems: readonly Problem[];
-  /** What is sent, and was perhaps not meant: told before the question. */
+  /** Rows that are sent but perhaps not meant: told before the question. */
   readonly doubts?: readonly Problem[];
-  /** What the policy forbids. */
+  /** Rows that the policy forbids. */
   readonly refusals: readonly Problem[];
   readonly summary: Summary;
   readonly unitsFor: (billing: Billing) => readonly Unit[];
-  /** The service that the rows are sent to, where it is to know more than it would find out by itself. */
+  /** The service that the rows are sent to, if it needs more facts than it would find by itself. */
   readonly billing?: Billing;
 }
 

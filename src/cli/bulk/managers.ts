@@ -1,4 +1,4 @@
-/** Customer success managers from a file, as many assignments in a request as it takes. */
+/** Customer success managers from a file, as many assignments per request as it takes. */
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -54,8 +54,8 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
 }
 
 /**
- * Rows of one customer are of one request as far as it takes them, and of one unit in any case, whose requests go one behind
- * the other: of two that are sent beside each other either may come last.
+ * Rows of one customer go into one request as far as they fit, and always into one unit, whose requests are sent one after the
+ * other: of two sent at the same time, either could come last.
  */
 function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
   const most = limits.assignmentsPerRequest;
@@ -68,7 +68,7 @@ function unitsOf(rows: readonly BulkRow[], billing: Billing): Unit[] {
   return parts.map((part) => unitOf(part, billing));
 }
 
-/** Sent again, it goes on behind the requests that were answered. */
+/** Sent again, it continues after the requests that were answered. */
 function unitOf(rows: readonly BulkRow[], billing: Billing): Unit {
   const answered: RowOutcome[] = [];
   const most = limits.assignmentsPerRequest;

@@ -17,7 +17,7 @@ const view: View = {
 };
 const header = '"row","status","id","error"';
 
-/** Throws a usage error where the file could not be written, or is something else than the result of an earlier run. */
+/** Throws a usage error if the file could not be written, or is not the result of an earlier run. */
 export function checkResultFile(path: string): void {
   checkEarlierOutput(path, { header, what: 'result of --from' });
 }
@@ -29,6 +29,6 @@ export async function writeResultFile(
 ): Promise<void> {
   const data = outcomes.map(({ line, ...outcome }) => ({ row: line, ...outcome }));
   const text = await render({ data }, view, { choice: { format: 'csv' }, fields: [], stdout: terminal.stdout });
-  // That it may be replaced was checked before the first row was sent.
+  // Whether it may be replaced was checked before the first row was sent.
   writeOutputFile(path, terminal.withoutSecrets(text), { isForced: true });
 }

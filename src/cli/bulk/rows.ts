@@ -1,4 +1,4 @@
-/** From the rows of a file to requests: a column is a field by the name of its flag, and a cell what the flag would take. */
+/** Turns the rows of a file into requests: a column is a field by the name of its flag, and a cell what the flag would take. */
 
 import { BillingError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -14,7 +14,7 @@ export interface BulkRow {
   /** Line of the file on which the row begins. */
   readonly line: number;
   readonly input: CallInput;
-  /** Members of the body that its cells say; flags said the others, for every row. */
+  /** Members of the body that its cells give; flags give the others, for every row. */
   readonly ownMembers: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export interface ReadRows {
 }
 
 /**
- * A flag on the command line says of every row what no cell says. Throws a usage error for a column that is no field: a
+ * A flag on the command line gives every row what no cell gives. Throws a usage error for a column that is not a field: a
  * misspelt one would be left out of every request.
  */
 export async function readRows(
@@ -81,7 +81,7 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
   });
 }
 
-/** One id for all rows beside a column of ids: whichever was not meant, money would go to the wrong place. */
+/** Refuses one id for all rows besides a column of ids: the money could go to the wrong place. */
 function refuseTwoSubjects(header: readonly string[], columns: readonly Column[], { positionals }: Given): void {
   const index = columns.findIndex(({ kind }) => kind === 'positional');
   if (index === -1 || positionals.length === 0) return;
@@ -94,13 +94,13 @@ function refuseTwoSubjects(header: readonly string[], columns: readonly Column[]
   );
 }
 
-/** A row of some requests is a part of the body that a flag of theirs is the whole of. */
+/** Refuses flags that rows do not have: a row may be only a part of what such a flag gives. */
 function refuseUnused({ flags }: CommandSpec, given: Given): void {
   const unused = Object.keys(given.flags).find((name) => flags.every(({ flag }) => flag !== name));
   if (unused !== undefined) throw new BillingError('usage', `--${unused} does not go with --from`);
 }
 
-/** Which of the two was meant nobody can tell, and it may be an amount. */
+/** Refuses two values: nobody can tell which was meant, and it may be an amount. */
 function refuseTwoValues({ header, rows }: CsvFile, columns: readonly Column[], { flags }: Given): void {
   for (const [index, column] of columns.entries()) {
     if (!('spec' in column) || flags[column.spec.flag] === undefined) continue;
@@ -118,7 +118,7 @@ function refuseTwoValues({ header, rows }: CsvFile, columns: readonly Column[], 
   }
 }
 
-/** What every row needs and nothing gives is told once, and not of each row. */
+/** Refuses once, and not for each row, what every row needs and nothing gives. */
 function refuseMissing(columns: readonly Column[], { positionals, flags }: CommandSpec, given: Given): void {
   const hasId = (index: number) =>
     (given.positionals[index] ?? '') !== '' ||
@@ -135,7 +135,7 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
   });
 }
 
-/** Of a record its members, as columns are called. */
+/** The names of a field's columns: for a record those of its members. */
 function requiredNames({ name, flag, fields = {} }: FlagSpec): string[] {
   const members = Object.entries(fields).filter(([, shape]) => shape.isRequired === true);
   return members.length === 0 ? [name] : members.map(([inner]) => `${flag}.${inner}`);
@@ -201,7 +201,7 @@ async function readRow(
   return { input, ownMembers };
 }
 
-/** A cell comes from somebody else, and must not name files of this machine. */
+/** A cell may come from somebody else, so it must not name files of this machine. */
 async function refuseFile(path: string): Promise<string> {
   return await Promise.reject(new BillingError('usage', `@${path}: a cell cannot name a file`));
 }

@@ -1,6 +1,6 @@
 /**
  * Work from a file, one request for each row: every row is checked first, the totals are shown and confirmed, then the rows
- * are sent. Repeating the command does what is left: rows that were done are found to be done.
+ * are sent. Repeating the command does the rest: rows already done are recognized.
  */
 
 import { assert } from '../../assert.ts';
@@ -73,7 +73,7 @@ async function planOf(
   return { ...plan, problems: all, rowCount: rows.length };
 }
 
-/** Nothing is sent while one row cannot be: the file is mended and the command repeated. */
+/** Nothing is sent if one row cannot be: the file is corrected and the command repeated. */
 function refuse({ problems, refusals }: Plan, session: Session, { context }: OpenForWriting): void {
   if (problems.length > 0) {
     tellProblems(problems, session);
@@ -99,7 +99,7 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
   terminal.err(say`and ${counted(problems.length - shownProblems, 'more row')}${where}\n`);
 }
 
-/** The plan, and what the service in this process would refuse: each row by itself, done and taken back. */
+/** Shows the plan, and what the service in this process would refuse: each row by itself, done and undone. */
 async function rehearse(plan: Plan, session: Session, { opened, concurrency }: Sending): Promise<void> {
   const { rehearsal } = opened;
   const judged = rehearsal && (await applyUnits(plan.unitsFor(rehearsal), session, { concurrency }));
@@ -132,7 +132,7 @@ async function showTotals({ words, rows, view }: Summary, { terminal, flags }: S
   terminal.err(say`${words}\n`);
 }
 
-/** Asked for everywhere: a file is easily another than one thinks. */
+/** Asks in every environment: a file may not be the one that the person thinks it is. */
 async function confirm(session: Session, target: Target, words: string): Promise<void> {
   if (target.environment === 'production') return await confirmWrite(session, target, say`${words}`);
   if (session.flags.yes === true) return;
@@ -149,7 +149,7 @@ interface Sending {
   readonly concurrency: number;
 }
 
-/** Whatever keeps the file from being written now, the rows are done: that is no wrong command line any more. */
+/** If the file cannot be written now, that is not a usage error any more: the rows are done. */
 async function writeResult(path: string, { outcomes }: Applied, { terminal }: Session): Promise<void> {
   try {
     await writeResultFile(path, outcomes, terminal);
@@ -193,7 +193,7 @@ async function report(
     pending: count('pending'),
   };
   const failures = bad.map(({ line, status, error }) => ({ row: line, status, error }));
-  // A person has read the first ones by then, and those of a large file would push everything else off the screen.
+  // A person has read the first ones by then, and all of a large file's would push everything else off the screen.
   const data = failures.length === 0 || output.format === 'table' ? counts : { ...counts, failures };
   tellProblems(
     bad.map(problemOf),
@@ -208,7 +208,7 @@ async function report(
     throw reworded(stoppedBy, words, hopeless.has(kind) && hint !== undefined ? `${hint}; then ${again}` : again);
   }
   if (bad.length === 0) return;
-  // What was refused is refused again.
+  // Refused rows would be refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
   throw new BillingError('checkFailed', `${bad.length} of ${counted(counts.rows, 'row')} failed; the others are done`, {
     hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
