@@ -1,4 +1,4 @@
-/** The requests that create what a definition says. */
+/** The request bodies that create what a definition says. */
 
 import type {
   MeterDefinition,
@@ -16,7 +16,7 @@ export function meterBody({ propertyFilters, ...meter }: MeterDefinition) {
   return given({ ...meter, propertyFilters: propertyFilters?.map(given) });
 }
 
-/** A rate card is always sent whole: what it lacks is cleared. */
+/** A rate card is always sent whole: missing parts are cleared. */
 export function rateCardBody({ rates, fallbackUnitAmount }: Pick<RateCardDefinition, 'rates' | 'fallbackUnitAmount'>) {
   return { rates, fallbackUnitAmount: fallbackUnitAmount ?? null };
 }
@@ -44,7 +44,7 @@ export function planBody({ metadata, items, ...plan }: PlanDefinition, pricingId
   });
 }
 
-/** Without the members that have no value. */
+/** Leaves out members without a value. */
 function given<T extends object>(body: T): Partial<T> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

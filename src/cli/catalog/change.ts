@@ -1,4 +1,4 @@
-/** A line of the plan: what happens to one thing, and why. */
+/** A change of the plan: what happens to one thing, and why. */
 
 import { compareText } from '../../text-order.ts';
 import { amountsOf, differences } from './comparison.ts';
@@ -15,15 +15,15 @@ export interface Change {
   readonly action: Action;
   readonly kind: Kind;
   readonly name: string;
-  /** Why, where it is not the differences alone. */
+  /** The reason, if it is not only the differences. */
   readonly reason?: string;
-  /** Of what is made its amounts. */
+  /** For something created, its amounts. */
   readonly differences: readonly Difference[];
 }
 
 export interface Naming<D, L> {
   readonly labelOf: (definition: D) => string;
-  /** Why something that says the same cannot stay. */
+  /** Why something with the same definition cannot stay. */
   readonly reasonOf?: (row: L) => string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function changesOf<D extends object, L extends Live<D>>(
   ];
 }
 
-/** By action, kind and name, so that a plan reads the same however things were found. */
+/** Sorted by action, kind and name, so that a plan reads the same in whatever order things were found. */
 export function inOrder(changes: readonly Change[]): Change[] {
   const rank = ({ action, kind, name }: Change) =>
     `${actions.indexOf(action)} ${kinds.indexOf(kind)} ${JSON.stringify(name)}`;

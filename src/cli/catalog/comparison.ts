@@ -1,4 +1,4 @@
-/** When two definitions say the same: decimals as numbers, what has no order without it, absent as empty. */
+/** When two definitions say the same: decimals compare as numbers, lists without a meaningful order as sets, absent as empty. */
 
 import { Big } from 'big.js';
 import { compareText } from '../../text-order.ts';
@@ -16,7 +16,7 @@ export function saySame(one: object, other: object): boolean {
   return keyOf(one) === keyOf(other);
 }
 
-/** A text that is the same for definitions that say the same. */
+/** The same text for definitions that say the same. */
 export function keyOf(definition: object): string {
   return JSON.stringify(comparable(definition));
 }
@@ -24,12 +24,12 @@ export function keyOf(definition: object): string {
 export interface Difference {
   /** `unitAmount`, `metadata.invoiceSendMethod`. */
   readonly field: string;
-  /** As it is written; null for nothing. */
+  /** The value as it is written; null for nothing. */
   readonly from: unknown;
   readonly to: unknown;
 }
 
-/** Fields that say what something costs, or gives away. */
+/** Fields that say what something costs or gives away. */
 const moneyFields: ReadonlySet<string> = new Set([
   'unitAmount',
   'flatAmount',
@@ -39,12 +39,12 @@ const moneyFields: ReadonlySet<string> = new Set([
   'metadata.defaultCreditGrantCents',
 ]);
 
-/** The amounts of what is made anew, as differences from nothing: what a person who agrees to it has to see. */
+/** The amounts of something created, as differences from nothing: what a person who agrees to it has to see. */
 export function amountsOf(definition: object): Difference[] {
   return differences({ metadata: {} }, definition).filter(({ field }) => moneyFields.has(field));
 }
 
-/** The fields in which two definitions of one thing differ, in the order of their names. */
+/** The fields in which two definitions of one thing differ, sorted by name. */
 export function differences(from: object, to: object, within = ''): Difference[] {
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
   return names.flatMap((name): Difference[] => {
@@ -67,7 +67,7 @@ function comparable(value: unknown, field = ''): unknown {
 }
 
 function comparableObject(value: object, field: string): unknown {
-  // Dimensions are named by people, who may call one of them `include`.
+  // People name dimensions, and may call one `include`.
   const nameOf = (name: string) => (field === 'dimensions' ? '' : name);
   const members = Object.entries(value)
     .map(([name, each]) => [name, comparable(each, nameOf(name))] as const)

@@ -1,6 +1,6 @@
 /**
- * What a catalog says, by names instead of ids, in one full form: defaults are filled in, and what follows from other
- * members is left out. Files and services are both read into it, so that they can be compared.
+ * What a catalog says, by names instead of ids, in one full form: defaults are filled in, and derived members are left out.
+ * Files and services are both read into this form, so that they can be compared.
  */
 
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
@@ -15,7 +15,7 @@ export interface MeterDefinition {
   readonly code: string;
   readonly displayName: string;
   readonly description?: string | undefined;
-  /** Absent beside `sql`, which overrides the other rules. */
+  /** Absent with `sql`, which overrides the other rules. */
   readonly aggregationType?: AggregationType | undefined;
   readonly aggregationKey?: string | undefined;
   readonly eventTypeFilter?: NameFilter | undefined;
@@ -24,7 +24,7 @@ export interface MeterDefinition {
   readonly sql?: string | undefined;
 }
 
-/** A member that is absent is without entries. */
+/** An absent member has no entries. */
 export interface NameFilter {
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
@@ -53,7 +53,7 @@ export interface PriceDefinition {
   readonly tiering: Tiering;
   readonly unitAmount?: string | undefined;
   readonly flatAmount?: string | undefined;
-  /** Present when RECURRING, with its count. */
+  /** Present when RECURRING, together with its count. */
   readonly priceInterval?: PriceInterval | undefined;
   readonly priceIntervalCount?: number | undefined;
   /** Code of the meter. */
@@ -61,9 +61,9 @@ export interface PriceDefinition {
   readonly pricingTiers?: readonly TierDefinition[] | undefined;
 }
 
-/** A tier begins where the one before it ends. */
+/** A tier begins where the previous one ends. */
 export interface TierDefinition {
-  /** Absent in the last one. */
+  /** Absent in the last tier. */
   readonly maxQty?: string | undefined;
   readonly unitAmount: string;
   readonly flatAmount: string;
@@ -94,7 +94,7 @@ export interface PlanItemDefinition {
   readonly defaultQuantity: string;
 }
 
-/** In the order in which things are made: each refers to what stands before it. */
+/** In the order of creation: each refers only to what comes before it. */
 export interface Catalog {
   readonly products: readonly ProductDefinition[];
   readonly meters: readonly MeterDefinition[];
@@ -109,17 +109,17 @@ export function priceKey(price: { readonly product: string; readonly name: strin
   return JSON.stringify([price.product, price.name]);
 }
 
-/** `Inference / Tokens`, as people read it. */
+/** The label of a price for people: `Inference / Tokens`. */
 export function priceLabel(price: { readonly product: string; readonly name: string }): string {
   return `${price.product} / ${price.name}`;
 }
 
-/** `Team (team-2026)`, or the name alone. */
+/** The label of a plan: `Team (team-2026)`, or only the name. */
 export function planLabel({ name, externalId }: Pick<PlanDefinition, 'name' | 'externalId'>): string {
   return externalId === undefined ? name : `${name} (${externalId})`;
 }
 
-/** What identifies a plan: its externalId, or its name where it has none. */
+/** What identifies a plan: its externalId, or its name if it has none. */
 export function planKey({ name, externalId }: Pick<PlanDefinition, 'name' | 'externalId'>): string {
   return externalId === undefined ? `name ${name}` : `externalId ${externalId}`;
 }

@@ -1,4 +1,4 @@
-/** The form of a catalog file: fields are those of the operations that create things, with names in place of ids. */
+/** The form of a catalog file: the fields are those of the operations that create things, with names instead of ids. */
 
 import { Big } from 'big.js';
 import * as z from 'zod';
@@ -19,7 +19,7 @@ const tier = price.pricingTiers.unwrap().element.shape;
 const plan = operations['plans.create'].body.shape;
 const planDefaults = plan.metadata.unwrap().shape;
 
-/** Text or number: whoever writes 0.50 without quotes means its digits. */
+/** Accepts text or number: 0.50 without quotes means its digits. */
 export function digits<T extends z.ZodType<unknown, string>>(form: T, json: { readonly pattern?: string }) {
   return z
     .custom<ExactNumber | string>((value) => typeof value === 'string' || isExactNumber(value), {
@@ -108,7 +108,7 @@ const priceEntry = z.strictObject({
 function boundProblem(maxQty: string | undefined, before = '0', isLast: boolean): string | undefined {
   if (isLast) return maxQty === undefined ? undefined : 'must be left out in the last tier, which has no end';
   if (maxQty === undefined) return 'is required in every tier but the last';
-  // What is no decimal is told of already, and cannot be compared.
+  // A bound that is not a decimal is reported already, and cannot be compared.
   if (![maxQty, before].every((bound) => decimalInput.safeParse(bound).success)) return undefined;
   return new Big(maxQty).gt(before) ? undefined : `must be above ${before}, where the tier begins`;
 }
@@ -143,7 +143,7 @@ const entries = {
   plans: planEntry,
 } as const satisfies Record<Section, z.ZodObject>;
 
-/** Every section may be left out; what is not in the file is left alone. */
+/** Every section is optional; what is not in the file stays unchanged. */
 export const catalogFile = z
   .strictObject({
     products: z.array(entries.products).optional().describe('What prices are for.'),
@@ -157,7 +157,7 @@ export const catalogFile = z
 export type ParsedFile = z.output<typeof catalogFile>;
 export type Parsed<S extends Section> = NonNullable<ParsedFile[S]>[number];
 
-/** Names of the fields that an entry of a section may have, those of its parts among them. */
+/** Names of the fields that an entry of a section may have, including those of its parts. */
 export function fieldNames(section: Section): string[] {
   return [...new Set(namesIn(jsonSchema(entries[section])))];
 }
@@ -168,12 +168,12 @@ function namesIn(schema: unknown): string[] {
   return [...Object.keys(properties), ...Object.values(schema).flatMap(namesIn)];
 }
 
-/** The JSON Schema that editors check a file by, ending in a line end. */
+/** The JSON Schema by which editors check a file, ending in a line end. */
 export function catalogJsonSchema(): string {
   return `${JSON.stringify(jsonSchema(catalogFile), undefined, 2)}\n`;
 }
 
-/** The JSON Schema of a form of file, without the notes that declarations carry for the command line. */
+/** The JSON Schema of a kind of file, without the notes that declarations carry for the command line. */
 export function jsonSchema(type: z.ZodType): unknown {
   const schema = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' });
   return JSON.parse(JSON.stringify(schema, (name, value: unknown) => (ownNotes.has(name) ? undefined : value)));

@@ -1,4 +1,4 @@
-/** A catalog file, read and checked as far as it can be without a service. Every problem is told with its line. */
+/** A catalog file, read and checked as far as possible without a service. Every problem is reported with its line. */
 
 import type * as z from 'zod';
 
@@ -17,7 +17,7 @@ import { inFileOrder, readYaml, type YamlFile } from './yaml-source.ts';
 
 export interface CatalogFile {
   readonly catalog: Catalog;
-  /** Sections that stand in the file, if only as an empty list. */
+  /** Sections that are in the file, even if empty. */
   readonly sections: ReadonlySet<Section>;
   readonly issueAt: YamlFile['issueAt'];
 }
@@ -30,7 +30,7 @@ export function readCatalogFile(text: string, fileName: string): CatalogFile {
   return catalogOfValue(value, issueAt);
 }
 
-/** The same of a value that stands in a file of another kind, in which `issueAt` finds its place. */
+/** The same for a value in another kind of file, where `issueAt` finds its line. */
 export function catalogOfValue(value: unknown, issueAt: YamlFile['issueAt']): CatalogFile {
   const parsed = catalogFile.safeParse(value);
   if (!parsed.success) {
@@ -66,17 +66,17 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueA
 }
 
 function wordsOf(key: string, known: readonly string[]): string {
-  // The service answers it, and nearly everybody who copies an answer brings it along.
+  // The service returns it, so a copied answer usually contains it.
   if (key === 'minQty') return 'unknown field: leave it out, since a tier begins where the one before it ends';
   return unknownKey(nearest(key, known));
 }
 
-/** In words, with what was probably meant. */
+/** The words for an unknown field, with what was probably meant. */
 export function unknownKey(meant: string | undefined): string {
   return meant === undefined ? 'unknown field' : `unknown field: did you mean ${meant}?`;
 }
 
-/** YAML takes 2026, true and null for what they look like. */
+/** Adds how to write a text: YAML takes 2026, true and null for what they look like. */
 export function quotable(message: string): string {
   return message === 'must be a text' ? 'must be a text (quotes make one of anything)' : message;
 }
@@ -85,7 +85,7 @@ function isSection(name: PropertyKey | undefined): name is Section {
   return (sections as readonly PropertyKey[]).includes(name ?? '');
 }
 
-/** What the service would say of each entry, were it sent now; ids stand for names that are looked up later. */
+/** What the service would say against each entry if it were sent now; names that are looked up later stand in for ids. */
 function ruleIssues({ meters, pricing }: Catalog): Place[] {
   const fieldOf: Readonly<Record<string, string>> = { productId: 'product', meterId: 'meter' };
   const check = (section: Section, index: number, schema: z.ZodType, body: object): Place[] =>
@@ -104,7 +104,7 @@ function ruleIssues({ meters, pricing }: Catalog): Place[] {
   ];
 }
 
-/** Names are all that tells things apart. */
+/** Names that occur twice: only names tell things apart. */
 function repetitions({ products, meters, rateCards, pricing, plans }: Catalog): Place[] {
   return [
     ...repeated(

@@ -11,7 +11,7 @@ import type {
 } from './definitions.ts';
 import type { Parsed } from './file-schema.ts';
 
-/** One entry of each section. */
+/** Converts one entry of each section. */
 export const definitionOf: { readonly [S in Section]: (entry: Parsed<S>) => Catalog[S][number] } = {
   products: (entry): ProductDefinition => entry,
   meters: meterOf,

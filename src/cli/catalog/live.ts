@@ -1,4 +1,4 @@
-/** The catalog that a service has, read through its lists: definitions by name, with the ids that they stand for. */
+/** The catalog of a service, read through its lists: definitions by name, with their ids. */
 
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
@@ -29,17 +29,17 @@ export interface LivePlan extends Live<PlanDefinition> {
   readonly pricingIds: readonly string[];
 }
 
-/** Unarchived things alone, newest first. */
+/** Only what is not archived, newest first. */
 export interface LiveCatalog {
   readonly products: readonly Live<ProductDefinition>[];
   readonly meters: readonly Live<MeterDefinition>[];
-  /** Those that price something; by the id of the meter. */
+  /** Those with prices; the id is that of the meter. */
   readonly rateCards: readonly Live<RateCardDefinition>[];
   readonly pricing: readonly LivePrice[];
   readonly plans: readonly LivePlan[];
 }
 
-/** Throws ConflictError for a price on a meter that is archived, which a file cannot name. */
+/** Throws ConflictError for a price on an archived meter, which a file cannot name. */
 export async function readCatalog(billing: Billing): Promise<LiveCatalog> {
   const products = await everyRow(billing, 'products.list');
   const meters = await everyRow(billing, 'meters.list');
@@ -69,7 +69,7 @@ export async function readCatalog(billing: Billing): Promise<LiveCatalog> {
   };
 }
 
-/** Undefined for one without prices, and where a service has no rate cards at all. */
+/** Undefined for a rate card without prices, and if a service has no rate cards at all. */
 async function rateCardOf(billing: Billing, meterId: string, meter: string): Promise<RateCardDefinition | undefined> {
   try {
     const { data } = (await billing.call('meters.rateCard', { params: { meterId } })).body;
@@ -149,7 +149,7 @@ export function planOf(row: RowOf<'plans.list'>): PlanDefinition {
   };
 }
 
-/** What a file would say of it, sorted by name. Throws ConflictError where one name stands for two things. */
+/** The catalog as a file would have it, sorted by name. Throws ConflictError if one name stands for two things. */
 export function catalogOf(live: LiveCatalog): Catalog {
   checkNames(
     'prices',

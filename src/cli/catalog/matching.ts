@@ -1,4 +1,4 @@
-/** Which things of a service an entry stands for, which of them stays, and which are in its way. */
+/** Which things of a service an entry stands for, which one stays, and which are in its way. */
 
 import { saySame } from './comparison.ts';
 import { planKey, planLabel } from './definitions.ts';
@@ -7,23 +7,23 @@ import type { Live } from './live.ts';
 
 export interface Match<D, L> {
   readonly definition: D;
-  /** What says the same already and stays. */
+  /** The thing that says the same already, and stays. */
   readonly kept: L | undefined;
-  /** What goes by the same name and must go, newest first. */
+  /** Things with the same name that must go, newest first. */
   readonly superseded: readonly L[];
 }
 
 export interface Matching<D, L> {
   readonly matches: readonly Match<D, L>[];
-  /** What no entry stands for. */
+  /** Things that no entry stands for. */
   readonly unlisted: readonly L[];
 }
 
 export interface Settled<D, L> {
   readonly matches: readonly Match<D, L>[];
-  /** What no entry stands for, and goes. */
+  /** Things that no entry stands for and that go. */
   readonly pruned: readonly L[];
-  /** What no entry stands for, and is left alone. */
+  /** Things that no entry stands for and that stay. */
   readonly left: readonly L[];
 }
 
@@ -31,31 +31,28 @@ export function settled<D, L>({ matches, unlisted }: Matching<D, L>, isPruned: b
   return { matches, pruned: isPruned ? unlisted : [], left: isPruned ? [] : unlisted };
 }
 
-/** What goes to make room for a successor. */
+/** Everything that goes to make room for a successor. */
 export function supersededOf<L>({ matches }: Pick<Settled<unknown, L>, 'matches'>): L[] {
   return matches.flatMap(({ superseded }) => superseded);
 }
 
-/** All that goes. */
+/** Everything that goes. */
 export function goneOf<L>(each: Settled<unknown, L>): L[] {
   return [...supersededOf(each), ...each.pruned];
 }
 
-/** All that stays. */
+/** Everything that stays. */
 export function stayingOf<L>({ matches, left }: Settled<unknown, L>): L[] {
   return [...matches.flatMap(({ kept }) => (kept === undefined ? [] : [kept])), ...left];
 }
 
 interface MatchOptions<D, L> {
   readonly keyOf: (definition: D) => string;
-  /** False for what refers to something that goes. */
+  /** False for something that refers to what goes. */
   readonly isSound: (row: L) => boolean;
 }
 
-/**
- * Matches by key. Of several things of one name, which a replacement that was cut short leaves behind, the newest that says
- * the same stays.
- */
+/** Matches by key. An interrupted replacement leaves several things with one name: the newest that says the same stays. */
 export function matchByKey<D extends object, L extends Live<D>>(
   definitions: readonly D[],
   live: readonly L[],
@@ -79,13 +76,13 @@ export function matchOf<D extends object, L extends Live<D>>(
 }
 
 export interface PlanMatching<L> extends Matching<PlanDefinition, L> {
-  /** Entries for which there are two plans, by their index. */
+  /** Entries that two plans could match, by their index. */
   readonly issues: readonly { readonly index: number; readonly message: string }[];
 }
 
 /**
- * Matches plans by identity; an entry that no plan has the identity of takes the plan of its name, so that an externalId can
- * be added or dropped.
+ * Matches plans by identity. An entry whose identity no plan has takes the plan with its name, so that an externalId can be
+ * added or dropped.
  */
 export function matchPlans<L extends Live<PlanDefinition>>(
   definitions: readonly PlanDefinition[],

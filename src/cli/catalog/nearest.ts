@@ -1,4 +1,4 @@
-/** The known name that was probably meant: at most two letters away, and nearer than it is long. */
+/** The known name that was probably meant: at most two letters away, and fewer than half of its length. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((candidate) => ({ candidate, distance: distanceOf(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -7,7 +7,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best?.candidate;
 }
 
-/** Letters to add, take away or exchange. */
+/** Number of letters to add, remove or exchange. */
 function distanceOf(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [row, letter] of [...one].entries()) {

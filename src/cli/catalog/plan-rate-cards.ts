@@ -1,4 +1,4 @@
-/** Rate cards are the one part of a catalog that changes in place: a whole one takes the place of another. */
+/** Rate cards are the only part of a catalog that changes in place: a whole card replaces another. */
 
 import type { Change } from './change.ts';
 import { amountsOf, differences, saySame } from './comparison.ts';
@@ -10,9 +10,9 @@ import type { Settled } from './matching.ts';
 export interface RateCardPlan {
   readonly changes: readonly Change[];
   readonly unchanged: number;
-  /** Rate cards to be set, an empty one where there shall be none. */
+  /** Rate cards to set; an empty one where none shall be. */
   readonly set: readonly RateCardDefinition[];
-  /** What is in the way, outside the file. */
+  /** Things outside the file that are in the way. */
   readonly obstacles: readonly string[];
 }
 

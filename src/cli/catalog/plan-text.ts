@@ -1,4 +1,4 @@
-/** A plan as people read it: what is made, what is replaced, what goes, each with why. */
+/** A plan for people: what is created, replaced and archived, each with the reason. */
 
 import { Chalk } from 'chalk';
 
@@ -47,7 +47,7 @@ function valueText(value: unknown): string {
   return value === null ? '(none)' : wireText(value);
 }
 
-/** A plan as data; `why` says in one line what a table has no room for. */
+/** A plan as data; `why` says in a line what a table has no room for. */
 export function planData({ changes, unchanged, unlisted }: CatalogPlan) {
   return { changes: changes.map((change) => ({ ...change, why: whyOf(change) })), unchanged, unlisted };
 }

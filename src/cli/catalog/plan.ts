@@ -1,9 +1,9 @@
 /**
- * What must be done for a service to say what a file says, worked out from the two alone: nothing is done here.
+ * Works out what must be done for a service to match a file, from the two alone: nothing is done here.
  *
- * A price is never changed: another is made and the old one archived, and the plans that contain it are made anew, those
- * that the file does not list too. What hangs on a product or meter that is replaced must go first (see steps.ts). Nothing
- * outside the file is made anew in that case: once it is archived, nobody would know what it said, should the rest fail.
+ * A price is never changed: a new one is created and the old one archived, and the plans that contain it are created anew,
+ * including those that the file does not list. Whatever depends on a replaced product or meter must go first (see steps.ts).
+ * In that case nothing outside the file is created anew: once archived, its definition would be lost if the rest failed.
  */
 
 import { ConflictError, InvalidInputError } from '../../errors.ts';
@@ -26,15 +26,15 @@ export interface CatalogPlan {
   readonly changes: readonly Change[];
   /** Entries of the file that the service has already. */
   readonly unchanged: number;
-  /** What the service has beside the file, and keeps. */
+  /** Things that the service has besides the file, and keeps. */
   readonly unlisted: number;
   readonly steps: Steps;
   readonly known: Known;
 }
 
 /**
- * Throws InvalidInputError for names in the file that stand for nothing, and ConflictError where something outside the file
- * is in the way. `prune` archives what the file leaves out, in the sections that it has.
+ * Throws InvalidInputError for names in the file that stand for nothing, and ConflictError if something outside the file is in
+ * the way. `prune` archives what the file leaves out, in the sections that it has.
  */
 export function planCatalog(file: CatalogFile, live: LiveCatalog, { prune }: { readonly prune: boolean }): CatalogPlan {
   const isPruned = (section: Section) => prune && file.sections.has(section);
@@ -60,13 +60,13 @@ export function planCatalog(file: CatalogFile, live: LiveCatalog, { prune }: { r
 
 interface Settlement {
   readonly sections: Sections;
-  /** Prices that must go before their successors come: their product or meter is replaced. */
+  /** Prices that must go before their successors are created, because their product or meter is replaced. */
   readonly early: ReadonlySet<string>;
-  /** What is outside the file, would have to go, and cannot be made anew. */
+  /** Things outside the file that would have to go and cannot be created anew. */
   readonly obstacles: readonly string[];
 }
 
-/** In the order in which things refer to each other, since what refers to something that goes cannot stay. */
+/** Settled in the order of references, because whatever refers to something that goes cannot stay. */
 function settle(file: CatalogFile, live: LiveCatalog, isPruned: (section: Section) => boolean): Settlement {
   const { catalog, issueAt } = file;
   const isSound = () => true;
@@ -105,7 +105,7 @@ function definitionsOf<D>(rows: readonly { readonly definition: D }[]): D[] {
   return rows.map(({ definition }) => definition);
 }
 
-/** Plans that the file does not list come after those that it does. */
+/** Plans outside the file come after those in it. */
 function keptCount({ catalog }: CatalogFile, { products, meters, pricing, plans }: Sections): number {
   const listed = [products, meters, pricing, { matches: plans.matches.slice(0, catalog.plans.length) }];
   return listed.reduce((sum, { matches }) => sum + matches.filter(({ kept }) => kept !== undefined).length, 0);

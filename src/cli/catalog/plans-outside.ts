@@ -1,4 +1,4 @@
-/** Plans that the file does not list are made anew as they are, where a price in them is replaced. */
+/** Plans outside the file are created anew as they are if a price in them is replaced. */
 
 import { saySame } from './comparison.ts';
 import { planKey, planLabel, priceKey } from './definitions.ts';
@@ -9,14 +9,14 @@ import type { Match, Matching, Settled } from './matching.ts';
 import { contains } from './sections.ts';
 
 export interface Surroundings {
-  /** Prices that go, and those among them that go before their successors come. */
+  /** Prices that go, and those of them that go before their successors are created. */
   readonly prices: ReadonlySet<string>;
   readonly early: ReadonlySet<string>;
-  /** Keys of the prices that there will be; one that stands for two prices twice. */
+  /** Keys of the prices that will exist; a key of two prices occurs twice. */
   readonly names: readonly string[];
 }
 
-/** The plans of the file and those. `obstacles` names plans that cannot be made anew. */
+/** The plans of the file and those outside. `obstacles` names plans that cannot be created anew. */
 export function withPlansOutside(
   { matches, unlisted }: Matching<PlanDefinition, LivePlan>,
   { prices, early, names }: Surroundings,

@@ -1,15 +1,15 @@
-/** Names in a file that must stand for something: in the file, or among what the service has and keeps. */
+/** Checks names in a file that must stand for something in the file, or that the service has and keeps. */
 
 import type { InputIssue } from '../../errors.ts';
 import { priceKey } from './definitions.ts';
 import type { MeterDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
 import type { CatalogFile } from './file.ts';
 
-/** What can be referred to, by name. */
+/** Everything that can be referred to, by name. */
 export interface Names {
   readonly products: readonly ProductDefinition[];
   readonly meters: readonly MeterDefinition[];
-  /** Entries of the file, and what is left alone; a name that stands for two things stands here twice. */
+  /** Entries of the file, and what stays outside it; a name of two prices occurs twice. */
   readonly pricing: readonly PriceDefinition[];
 }
 

@@ -55,11 +55,11 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
 
 interface Writing {
   readonly isForced: boolean;
-  /** Looks whether it could be written, and writes nothing. */
+  /** Checks whether it could be written, and writes nothing. */
   readonly isRehearsal: boolean;
 }
 
-/** Never replaces what may be somebody's work; a file that says the same already is left as it is. */
+/** Never replaces what may be somebody's work; leaves a file with the same text as it is. */
 async function writeNew(path: string, text: string, { isForced, isRehearsal }: Writing): Promise<void> {
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === text) return;
@@ -128,7 +128,7 @@ async function reading<T>(session: Session, target: Target, read: (billing: Bill
   }
 }
 
-/** The plan is seen before the yes: a catalog is the prices of everybody who comes next. */
+/** Shows the plan before it asks: a catalog holds the prices of all future customers. */
 async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
   const isProduction = target.environment === 'production';

@@ -15,7 +15,7 @@ export function idsOf(rows: readonly { readonly id: string }[]): Set<string> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Whether a price is of one of these products or on one of these meters. */
+/** Whether a price belongs to one of these products or meters. */
 export function hangsOn(bases: ReadonlySet<string>): (row: LivePrice) => boolean {
   return ({ productId, meterId }) => bases.has(productId) || (meterId !== undefined && bases.has(meterId));
 }

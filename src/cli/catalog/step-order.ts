@@ -1,4 +1,4 @@
-/** The steps that settled sections come to. */
+/** The steps that bring settled sections about. */
 
 import { planLabel, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';
@@ -9,7 +9,7 @@ import { contains } from './sections.ts';
 import type { Sections } from './sections.ts';
 import type { Archived, Steps } from './steps.ts';
 
-/** `early` prices must go before their successors come, with the plans that contain them. */
+/** `early` prices go before their successors are created, with the plans that contain them. */
 export function stepsOf(
   { products, meters, pricing, plans }: Sections,
   { early, rateCards }: { readonly early: ReadonlySet<string>; readonly rateCards: Catalog['rateCards'] },

@@ -1,7 +1,7 @@
 /**
- * The calls that a plan comes to, in an order in which each is allowed, and their making. New prices and plans come before
- * the old ones go; a product or meter that is replaced must go before its successor comes, since names and codes are unique,
- * and with it, first, all that hangs on it.
+ * The calls of a plan, in an order in which each is allowed, and their making. New prices and plans are created before the old
+ * ones go. Names and codes are unique, so a replaced product or meter must go before its successor is created, and whatever
+ * depends on it goes first.
  */
 
 import { assert } from '../../assert.ts';
@@ -20,10 +20,10 @@ export interface Archived {
 }
 
 export interface Steps {
-  /** What must go before its successor comes: plans, prices, meters, products. */
+  /** What must go before its successor is created: plans, prices, meters, products. */
   readonly first: readonly Archived[];
   readonly create: Catalog;
-  /** What goes when its successor stands: plans, prices, meters, products. */
+  /** What goes once its successor exists: plans, prices, meters, products. */
   readonly last: readonly Archived[];
 }
 
@@ -39,8 +39,8 @@ export function countSteps({ first, create, last }: Steps): number {
 }
 
 /**
- * Makes the calls; `onWait` is called whenever the service asks for patience. A failure names the step, and says how many are
- * done: planning again goes on from there.
+ * Makes the calls; `onWait` is called whenever the service asks for patience. A failure names the step and how many are done:
+ * planning again continues from there.
  */
 export async function takeSteps(
   steps: Steps,

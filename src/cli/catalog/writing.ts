@@ -1,11 +1,11 @@
-/** A catalog as the text of a file: sections in the order of making, defaults left out, decimals in quotes. */
+/** A catalog as the text of a file: sections in the order of creation, defaults left out, decimals in quotes. */
 
 import { vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { yamlText } from '../wire/yaml-text.ts';
 import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, RateCardDefinition } from './definitions.ts';
 
-/** Name under which help has people keep the schema beside the file. */
+/** Name under which help tells people to save the schema beside the file. */
 const schemaFileName = 'catalog.schema.json';
 
 const head = `# yaml-language-server: $schema=./${schemaFileName}\n`;
@@ -15,7 +15,7 @@ export async function writeCatalog(catalog: Catalog): Promise<SafeText> {
   return vouch(`${head}${await yamlText(fileForm(catalog))}`);
 }
 
-/** What stands in the file, as data: entries without their defaults. */
+/** The contents of the file as data: entries without their defaults. */
 export function fileForm(catalog: Catalog) {
   return plain({
     products: catalog.products,
@@ -26,7 +26,7 @@ export function fileForm(catalog: Catalog) {
   });
 }
 
-/** Members without a value are none. */
+/** Leaves out members without a value. */
 function plain(value: object): object {
   return JSON.parse(JSON.stringify(value)) as object;
 }

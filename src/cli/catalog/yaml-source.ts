@@ -1,4 +1,4 @@
-/** YAML text as data, with the line on which each part of it stands. */
+/** YAML text as data, with the line of each part. */
 
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Pair, YAMLMap } from 'yaml';
@@ -10,19 +10,19 @@ import { exactNumber, forbiddenNameMessage, isNumberText } from '../../exact-jso
 export interface YamlFile {
   /** Neither null nor undefined. */
   readonly value: unknown;
-  /** Line, from 1, of the part at a path; of the nearest part above it where it is missing. */
+  /** Line, from 1, of the part at a path; if the part is missing, of the nearest one above it. */
   readonly lineOf: (path: readonly PropertyKey[]) => number;
   /** An issue of the part at a path, with the file's name and line. */
   readonly issueAt: (path: readonly PropertyKey[], message: string) => InputIssue;
 }
 
 /**
- * The data with the digits of its numbers. Throws InvalidInputError with the first problem, which a custom tag, a repeated
- * key or one called `__proto__` is too, and for an empty file; `example` is a command that shows what a file looks like.
+ * The data, with the digits of its numbers. Throws InvalidInputError with the first problem, which includes a custom tag, a
+ * repeated key and a key `__proto__`, and for an empty file. `example` is a command that shows what a file looks like.
  */
 export function readYaml(text: string, fileName: string, { example }: { readonly example: string }): YamlFile {
   const lines = new LineCounter();
-  // The library compares each key with all before it: 40,000 in one map took 15 seconds.
+  // The library would compare each key with all before it: 40,000 in one map took 15 seconds.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
@@ -44,7 +44,7 @@ export function readYaml(text: string, fileName: string, { example }: { readonly
   return { value, lineOf, issueAt };
 }
 
-/** Problems from the first line of the file to the last, as whoever mends them goes. */
+/** Problems by line, in the order in which a person corrects them. */
 export function inFileOrder(issues: readonly InputIssue[]): InputIssue[] {
   const lineOf = ({ path }: InputIssue) => Number(/:(\d+)$/.exec(path)?.[1] ?? 0);
   return issues.toSorted((one, other) => lineOf(one) - lineOf(other));
@@ -72,7 +72,7 @@ interface LostKey {
   readonly message: string;
 }
 
-/** The first key of which the data would show nothing: that stands in its map before, or that schemas would pass over. */
+/** The first key that the data would silently lose: one repeated in its map, or one that schemas skip. */
 function findLostKey(document: Document.Parsed): LostKey | undefined {
   let lost: LostKey | undefined;
   visit(document, {
@@ -124,7 +124,7 @@ function positionOf(document: Document.Parsed, path: readonly PropertyKey[]): nu
   return position;
 }
 
-/** A map's pairs by the names that they have in the data. Made once, since each of thousands of issues asks for its line. */
+/** A map's pairs by their names in the data. Made once per map, because thousands of issues may each ask for a line. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return knownPairs.getOrInsertComputed(map, ({ items }) => new Map(items.map((pair) => [nameOf(pair), pair])));
 }
