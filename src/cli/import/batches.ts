@@ -1,4 +1,4 @@
-/** Events of a file as they are sent: so many at a time, with the rows among them that are none. */
+/** Events of a file in the batches in which they are sent, with the rows among them that are not events. */
 
 import type { Readable } from 'node:stream';
 
@@ -11,43 +11,43 @@ import { readEvents } from './readers.ts';
 import type { RowUnit } from './readers.ts';
 
 export interface RefusedRow {
-  /** Line of the file on which the row begins, or number of the element of a JSON document; from 1. */
+  /** Line of the file on which the row begins, or number of the element in a JSON document; from 1. */
   readonly line: number;
   readonly reason: string;
 }
 
 export interface Batch {
   readonly events: readonly ImportedEvent[];
-  /** Of each event the line on which its row begins, counted as in `RefusedRow`. */
+  /** For each event the line on which its row begins, counted as in `RefusedRow`. */
   readonly lines: ArrayLike<number>;
   readonly unit: RowUnit;
   readonly refused: readonly RefusedRow[];
   /** Line on which the last of these rows ends. */
   readonly lastLine: number;
-  /** Bytes of the input that were read for it and those before. */
+  /** Bytes of the input read for this batch and those before. */
   readonly bytes: number;
-  /** It is what was left at the end of the input, fewer than a whole one. */
+  /** Whether this is the rest at the end of the input, smaller than a whole batch. */
   readonly isRest: boolean;
-  /** What the journal calls sending these events, where it is known already. */
+  /** The journal's hash of sending these events, if it is known already. */
   readonly requestHash?: string | undefined;
 }
 
 export type Batches = AsyncGenerator<Batch>;
 
 export interface ReadingOptions {
-  /** Told by the first character when not given. */
+  /** Found by the first character when not given. */
   readonly format?: ImportFormat | undefined;
   readonly delimiter: string;
   readonly mapping: MappingOptions;
-  /** Events in a batch at most, at least 1. */
+  /** Most events in a batch, at least 1. */
   readonly batchSize: number;
-  /** Events in the first batch: each has twice as many as the one before it, up to `batchSize`, which is meant when not given. */
+  /** Events in the first batch; each further one has twice as many, up to `batchSize`, which is the default. */
   readonly firstBatchSize?: number | undefined;
 }
 
 export type OnStart = (mapping: Pick<Mapping, 'timestampColumn' | 'properties'>) => void;
 
-/** `input` may be packed by gzip. Throws what stops the whole import: no header, a missing column, a file that is damaged. */
+/** Reads the batches of `input`, packed or not. Throws what stops the import: no header, a missing column, a damaged file. */
 export async function* readBatches(input: Readable, options: ReadingOptions, onStart?: OnStart): Batches {
   try {
     yield* batchesOf(input, options, onStart);
@@ -61,7 +61,7 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
   }
 }
 
-/** What is wrong with a file, by the code of the failure. */
+/** What is wrong with a file, by the failure's code. */
 function damageOf(code: string): string | undefined {
   if (isAboutCsv(code)) return 'the file is no CSV';
   return code.startsWith('Z_') ? 'the file is damaged: it cannot be unpacked' : undefined;

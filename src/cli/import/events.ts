@@ -1,6 +1,7 @@
 /**
- * Events from a file into a service, in batches that are accepted or refused as one. A refused row is taken out by its
- * index and reported, and the rest of its batch goes on. Repeating an import changes nothing, since rows keep their keys.
+ * Sends events from a file to a service, in batches that are accepted or refused as a whole. A refused row is taken out by its
+ * index and reported, and the rest of its batch is sent again. Repeating an import changes nothing, because rows keep their
+ * keys.
  */
 
 import { BillingError, nounOfNamesNo, reworded } from '../../errors.ts';
@@ -13,15 +14,15 @@ import type { ImportedEvent } from './mapping.ts';
 import type { RowUnit } from './readers.ts';
 
 export interface ImportReport {
-  /** Rows read, the header not counted. */
+  /** Rows read, without the header. */
   readonly rows: number;
   readonly accepted: number;
   readonly refused: readonly RefusedRow[];
-  /** Of the accepted ones; undefined where the service does not tell. */
+  /** Those accepted that the service knew already; undefined if it does not tell. */
   readonly known: KnownEvents | undefined;
-  /** Of the accepted ones, as far as the service tells: they name a contract that does not serve at their time. */
+  /** Those accepted that name a contract that does not serve at their time, as far as the service tells. */
   readonly outsideContractCount: number;
-  /** False when it was stopped: rows up to `lastLine` are done, and the rest was not read. */
+  /** False if it was stopped: rows up to `lastLine` are done, and the rest was not read. */
   readonly isComplete: boolean;
   readonly lastLine: number;
   /** What `lastLine` and the lines of refused rows count. */
@@ -29,17 +30,17 @@ export interface ImportReport {
 }
 
 export interface SendingOptions {
-  /** Takes the events, or rehearses that. */
+  /** The service that takes the events, or rehearses that. */
   readonly billing: Billing;
   readonly isRehearsal?: boolean;
-  /** Given the events that are accepted, in the order of the file. */
+  /** Called with the events that are accepted, in the order of the file. */
   readonly onAccepted?: ((events: readonly ImportedEvent[], lines: ArrayLike<number>) => void) | undefined;
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Throws what stops the whole import: a file that cannot be read to its end, a service that cannot be reached. */
+/** Throws what stops the whole import: a file that cannot be read to the end, a service that cannot be reached. */
 export async function importEvents(
   batches: Batches,
   { billing, isRehearsal = false, onAccepted, onProgress, signal }: SendingOptions,
@@ -89,12 +90,12 @@ type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 type Told = Pick<Answer, 'knownEvents' | 'outsideContractCount'>;
 
 interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted'> {
-  /** Given what is told of each batch that was accepted. */
+  /** Called with what the service tells of each accepted batch. */
   readonly onAnswer: (told: Told) => void;
   readonly refused: RefusedRow[];
 }
 
-/** How many of the rows were accepted; the others are added to `refused`. */
+/** Returns how many rows were accepted; the others are added to `refused`. */
 async function send(rows: Rows, sending: Sending): Promise<number> {
   const { events, lines, requestHash } = rows;
   if (events.length === 0) return 0;
@@ -114,21 +115,21 @@ function isAboutRows(error: BillingError): boolean {
   return error.kind === 'invalidInput' || error.kind === 'conflict' || error.kind === 'payloadTooLarge';
 }
 
-/** The refusal names events by index; where it names none for sure, halves are tried until the row stands alone. */
+/** The refusal names events by index. If it does not surely name one, halves are sent until the row is alone. */
 async function sendWithout(rows: Rows, error: BillingError, sending: Sending): Promise<number> {
   const { refused } = sending;
   const count = rows.events.length;
   const sendOf = async (isChosen: (index: number) => boolean) => await send(chosen(rows, isChosen), sending);
   const namesNone = error.kind === 'payloadTooLarge' || speaksOfPlaces(rows);
   const reasons = namesNone ? new Map<number, string>() : reasonsByIndex(error.message);
-  // Of places that are not there none is ours: taken out, they would leave the same rows to be sent for ever.
+  // An index outside the batch is not ours: without this check the same rows would be sent forever.
   if (reasons.size > 0 && [...reasons.keys()].every((index) => index < count)) {
     for (const [index, reason] of reasons) {
       const [line, event] = [rows.lines[index], rows.events[index]];
       if (line !== undefined) refused.push({ line, reason: naming(reason, event) });
     }
     const rest = chosen(rows, (index) => !reasons.has(index));
-    // Most of them are refused, and the first ones named: each refusal names as many again, whatever is sent with them.
+    // If most rows are refused and only the first are named, each refusal names as many again, however many are sent.
     const isMostlyWrong = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0) > count / 2;
     const partSize = isMostlyWrong ? reasons.size : count;
     let accepted = 0;
@@ -150,7 +151,7 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
   return first + (await sendOf((index) => index >= middle));
 }
 
-/** A service does not repeat an id that it does not know; whoever looks into a file of thousands wants to know which. */
+/** Adds the id: a service does not repeat an id that it does not know, and in a file of thousands the person needs it. */
 function naming(reason: string, event: ImportedEvent | undefined): string {
   const [, field = '', message = ''] = /^(customerId|externalCustomerId|contractId): (.*)$/.exec(reason) ?? [];
   const id = wireText(valueAt(event, field));
@@ -164,12 +165,12 @@ function chosen({ events, lines }: Rows, isChosen: (index: number) => boolean): 
   };
 }
 
-/** A refusal repeats names and keys of events, of which one could pass for the place of another event. */
+/** A refusal repeats names and keys of events, which could be mistaken for the index of another event. */
 function speaksOfPlaces({ events }: Rows): boolean {
   return JSON.stringify(events).includes('events[');
 }
 
-/** `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */
+/** The reasons in `events[3].timestamp: is too late; events[7]: …` by index, in the words of the refusal. */
 function reasonsByIndex(message: string): Map<number, string> {
   const reasons = new Map<number, string>();
   for (const match of message.matchAll(/events\[(\d+)\]\.?(.*?)(?=; events\[|(?:; and \d+ more)?$)/gs)) {
@@ -185,10 +186,10 @@ function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
   return refused.toSorted((a, b) => a.line - b.line);
 }
 
-/** What stopped the import half-way says how far it came, in the words of `done`: repeating it is safe. */
+/** Adds `done`, how far the import came before it was stopped: repeating it is safe. */
 function explained(error: unknown, done: string | undefined): unknown {
   if (!(error instanceof BillingError) || done === undefined) return error;
-  // True of its own transaction, and not of the import.
+  // True of the request's transaction, but not of the import.
   const message = error.message.replace(/; nothing was changed$/, '');
   return reworded(error, `${message} (${done}; repeat the import to go on)`);
 }

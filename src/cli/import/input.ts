@@ -1,4 +1,4 @@
-/** The bytes of a file of events: unpacked where they are packed, and in which format they are. */
+/** The bytes of a file of events, unpacked if they are packed, and their format. */
 
 import { pipeline, Readable } from 'node:stream';
 
@@ -10,7 +10,7 @@ export type ImportFormat = (typeof importFormats)[number];
 
 export type Bytes = AsyncIterable<Uint8Array>;
 
-/** The format of `--format`, else of the file's name; undefined where its first character has to tell. */
+/** The format of `--format`, else of the file's name; undefined if the first character has to tell. */
 export function formatOf(file: string, given: ImportFormat | undefined): ImportFormat | undefined {
   if (given !== undefined) return given;
   const name = file.toLowerCase().replace(/\.gz$/, '');
@@ -27,12 +27,12 @@ export async function sniffed(bytes: Bytes): Promise<{ readonly format: ImportFo
 }
 
 const gzipMagic = [0x1f, 0x8b];
-/** No text in UTF-8 begins so. */
+/** No UTF-8 text begins like this. */
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * The bytes as they were before gzip, whatever the file is called; other bytes as they are. Throws for those of zstd and of
- * UTF-16: what is said of a text in an older encoding would lead astray.
+ * The bytes, unpacked if they are gzip, whatever the file is called. Throws for zstd and for UTF-16: the message about other
+ * encodings would mislead.
  */
 export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { head, whole } = await peeked(bytes, zstdMagic.length);
@@ -45,16 +45,16 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
   if (wideEncodingOf(head) !== undefined) throw notUtf8(head);
   if (!beginsWith(gzipMagic)) return whole;
   const { createGunzip } = await import('node:zlib');
-  // A failure on the way shows itself to whoever reads the end of the pipe.
+  // A failure on the way reaches whoever reads the end of the pipe.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined);
 }
 
-/** The refusal of a text in another encoding; `head` is what it begins with, where that is known. */
+/** The refusal of a text in another encoding; `head` is its beginning, if known. */
 export function notUtf8(head?: Uint8Array, cause?: unknown): BadRequestError {
   return new BadRequestError('the file is not UTF-8 text', { cause, hint: encodingHint(head) });
 }
 
-/** The same bytes, and what they begin with: `count` of them where there are so many. */
+/** The same bytes, and their beginning: at least `count` of them if there are so many. */
 async function peeked(bytes: Bytes, count: number): Promise<{ readonly head: Uint8Array; readonly whole: Bytes }> {
   const iterator = bytes[Symbol.asyncIterator]();
   const chunks: Uint8Array[] = [];
@@ -72,7 +72,7 @@ async function peeked(bytes: Bytes, count: number): Promise<{ readonly head: Uin
   return { head: Buffer.concat(chunks), whole: whole() };
 }
 
-/** The same bytes; tells how many have been read so far. */
+/** The same bytes; reports how many have been read so far. */
 export async function* counted(bytes: Bytes, onRead: (total: number) => void): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of bytes) {

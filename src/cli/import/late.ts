@@ -1,4 +1,4 @@
-/** How many events of a service came after their period was finalized: an import takes them, and nobody is billed (semantics 8). */
+/** Counts the events that came after their period was finalized: an import records them, and nobody is billed (semantics 8). */
 
 import type { Billing } from '../../operations/index.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -6,12 +6,12 @@ import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import { ifTold } from '../session/if-told.ts';
 
-/** Undefined where the service does not tell: an import does not need it. */
+/** The count; undefined if the service does not tell, because an import does not need it. */
 export async function countLate(billing: Billing): Promise<number | undefined> {
   return (await ifTold(async () => await billing.call('usage.late', { query: { limit: '1' } })))?.body.total;
 }
 
-/** `before` is what was counted when the import began. */
+/** Warns of late events. `before` is the count when the import began. */
 export async function tellLate(session: Session, billing: Billing, before: number | undefined): Promise<void> {
   if (before === undefined) return;
   const count = ((await countLate(billing)) ?? before) - before;

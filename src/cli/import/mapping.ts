@@ -1,4 +1,4 @@
-/** From a row of a table to an event: which column is what, and which row cannot be one. */
+/** Maps a row of a table to an event: which column is what, and which row cannot be an event. */
 
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isForbiddenName, isNumberText } from '../../exact-json.ts';
@@ -9,25 +9,25 @@ import { createRowIdentity } from '../wire/row-identity.ts';
 import { counted } from '../terminal/safe-text.ts';
 
 export interface MappingOptions {
-  /** Name of every event, or the column that has it. */
+  /** Name of every event, or the column with the name. */
   readonly eventName?: string | undefined;
   readonly eventNameColumn?: string | undefined;
-  /** The customer of every event by id or by the caller's own id, or the column that has the latter. */
+  /** The customer of every event by id or by the caller's own id, or the column with the latter. */
   readonly customerId?: string | undefined;
   readonly customer?: string | undefined;
   readonly customerColumn?: string | undefined;
   readonly contractId?: string | undefined;
   /** Default: the column called timestamp, in any case. */
   readonly timestampColumn?: string | undefined;
-  /** Zone of timestamps that carry no offset. */
+  /** Time zone of timestamps without an offset. */
   readonly timeZone: string;
-  /** `property=column`, or a column whose name becomes the property's. Default: every column that is nothing else. */
+  /** `property=column`, or a column whose name becomes the property's. Default: every column that has no other use. */
   readonly properties: readonly string[];
   /** `property=value`, the same on every event. */
   readonly constants?: readonly string[] | undefined;
   /** Column that identifies a row. Default: the content of the row. */
   readonly keyColumn?: string | undefined;
-  /** Tells files apart whose rows are alike but were not the same event. */
+  /** Distinguishes files whose rows are equal but not the same events. */
   readonly source?: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ImportedEvent {
   readonly customerId?: string;
   readonly externalCustomerId?: string;
   readonly contractId?: unknown;
-  /** What a record says of itself is left for the service to judge. */
+  /** A record's own key is left for the service to judge. */
   readonly idempotencyKey: unknown;
   readonly timestamp: string;
   readonly properties: Readonly<Record<string, unknown>>;
@@ -45,13 +45,13 @@ export interface ImportedEvent {
 export type MappedRow = { readonly event: ImportedEvent } | { readonly reason: string };
 
 export interface Mapping {
-  /** Property name to column name, for the plan that is shown before the import. */
+  /** Property name to column name, for the plan shown before the import. */
   readonly properties: Readonly<Record<string, string>>;
   readonly timestampColumn: string;
   readonly toEvent: (row: readonly string[]) => MappedRow;
 }
 
-/** Throws a usage error where a column does not exist, or where something needed is not said. */
+/** Throws a usage error if a column does not exist or something needed is not given. */
 export function createMapping(header: readonly string[], options: MappingOptions): Mapping {
   refuseTwice(header);
   const usual = header.find((name) => name.toLowerCase() === 'timestamp');
@@ -113,7 +113,7 @@ function refuseTwice(header: readonly string[]): void {
   throw usage(`the file has two columns ${which}`, 'give each column a name of its own');
 }
 
-/** The place of a column. Throws a usage error where there is none of the name, or nothing names one. */
+/** The index of a column. Throws a usage error if no column has the name, or no name is given. */
 function columnAt(header: readonly string[], name: string | undefined, flag: string): number {
   const other = delimiterHint(header);
   const known = `there are ${header.join(', ')}`;
@@ -181,7 +181,7 @@ function propertiesOf(
   return properties;
 }
 
-/** Name of a property, and of the column that it comes from. Throws a usage error for a name that no property may have. */
+/** Name of a property, and of its column. Throws a usage error for a name that no property may have. */
 export function splitProperty(pair: string): readonly [string, string] {
   const [name = '', ...rest] = pair.split('=');
   if (name === '') throw usage(`--property takes name=column or a column, not "${pair}"`);
@@ -189,13 +189,13 @@ export function splitProperty(pair: string): readonly [string, string] {
   return [name, rest.length === 0 ? name : rest.join('=')];
 }
 
-/** The service refuses such a property, and an object that got one here would lose it before. */
+/** Refuses such a name as the service would: an object here would silently lose it. */
 function refuseForbidden(name: string): void {
   if (isForbiddenName(name))
     throw usage(`no property can be called "${name}"`, 'choose columns, and other names, with --property name=column');
 }
 
-/** The properties of `--set`. Throws a usage error where one is given twice, or is one of `names`. */
+/** The properties of `--set`. Throws a usage error if one is given twice or is in `names`. */
 export function constantsOf(given: readonly string[], names: readonly string[]): Record<string, string | ExactNumber> {
   const constants: Record<string, string | ExactNumber> = {};
   for (const pair of given) {
@@ -211,20 +211,20 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
   return constants;
 }
 
-/** In words: of two values of a property none is to be preferred. */
+/** The words for a property with two values: neither takes precedence. */
 export function hasValue(name: string): string {
   return `--set: "${name}" has a value already`;
 }
 
 /**
- * A cell that is a number by JSON's grammar becomes one, with its digits. One that no event may carry stays a text: of ids of
- * eight hexadecimal digits one in a hundred, such as `12e45678`, is such a number.
+ * A cell that is a number by JSON's grammar becomes one, with its digits. A number that no event may carry stays a text: one
+ * in a hundred ids of eight hexadecimal digits, such as `12e45678`, is such a number.
  */
 function cellValue(cell: string): string | ExactNumber {
   return isNumberText(cell) && isSmallEnough(cell) ? exactNumber(cell) : cell;
 }
 
-/** An empty cell is no property. */
+/** Properties of a row; an empty cell gives none. */
 function readProperties(
   row: readonly string[],
   properties: readonly PropertyColumn[],
@@ -239,13 +239,13 @@ function readProperties(
 
 const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
-/** Spreadsheets write days in many other ways, which may be taken for one another. */
+/** Spreadsheets write dates in many other ways, which could be mistaken for one another. */
 export const noTimestamp = 'is no timestamp such as 2026-03-01T09:30:00Z';
 
-/** Nothing is to be done to it. */
+/** This form needs no conversion. */
 const utcForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** The RFC 3339 form of a cell; a time without an offset is one of the given zone. Undefined when it is no timestamp. */
+/** Reads a cell into RFC 3339 form; a time without an offset is in the given zone. Undefined for anything else. */
 export function createTimestampReader(timeZone: string): (cell: string) => string | undefined {
   const isUtc = timeZone.toUpperCase() === 'UTC';
   if (!isUtc) checkTimeZone(timeZone);
@@ -265,7 +265,7 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
   };
 }
 
-/** In words: a time that clocks skip or show twice looks like any other. */
+/** Says why a cell is not an instant: a time that clocks skip or show twice looks like any other. */
 export function whyNoInstant(cell: string, timeZone: string): string {
   if (!timestampForm.test(cell.trim())) return `"${cell}" ${noTimestamp}`;
   return `"${cell}" is no instant in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;

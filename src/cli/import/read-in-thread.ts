@@ -1,6 +1,6 @@
 /**
- * Reads batches of a file in a thread of its own, while this one stores those before: all that can be done without the
- * database takes a third of what storing does. What comes out is what `readBatches` gives.
+ * Reads batches of a file in a separate thread, while this one stores earlier ones: all work without the database takes a
+ * third of the time of storing. Yields what `readBatches` does.
  */
 
 import { on } from 'node:events';
@@ -13,17 +13,17 @@ import type { Batch, Batches, OnStart } from './batches.ts';
 import type { ImportedEvent } from './mapping.ts';
 import type { Failure, PackedBatch, ReadingTask, Reply } from './reading-thread.ts';
 
-/** The module is named when the thread starts, since in a bundle it is a file beside others. */
+/** The module is passed when the thread starts, because in a bundle it is a separate file. */
 const threadSource = `const { parentPort, workerData: { module, task } } = require('node:worker_threads');
   import(module).then(({ serveReading }) => serveReading(parentPort, task));`;
 
 export interface Reading {
   readonly batches: Batches;
-  /** Leaves the rest unread. */
+  /** Ends the reading; the rest stays unread. */
   readonly close: () => void;
 }
 
-/** Begins at once, before the first batch is asked for. `module` is the path of the module of `serveReading`. */
+/** Starts reading at once, before the first batch is asked for. `module` is the path of the module of `serveReading`. */
 export function readInThread(module: string, task: ReadingTask, onStart?: OnStart): Reading {
   const worker = new Worker(threadSource, {
     eval: true,

@@ -1,4 +1,4 @@
-/** A reader for each format: from bytes to rows that are events, or say why they are none. */
+/** A reader for each format: turns bytes into rows that are events, or say why they are not. */
 
 import { pipeline, Readable } from 'node:stream';
 
@@ -13,15 +13,15 @@ import { createMapping } from './mapping.ts';
 import type { MappedRow, Mapping, MappingOptions } from './mapping.ts';
 import { createRecordMapping } from './record-mapping.ts';
 
-/** What rows of a file are counted by. */
+/** The unit in which rows of a file are counted. */
 export type RowUnit = 'line' | 'element';
 
 export interface ReadRow {
-  /** Of a JSON document. */
+  /** `element` for a JSON document; `line` when not given. */
   readonly unit?: RowUnit;
-  /** Line of the file on which the row begins; of a JSON document the number of the element. From 1. */
+  /** Line of the file on which the row begins, or number of the element in a JSON document. From 1. */
   readonly line: number;
-  /** Line on which it ends. */
+  /** Line on which the row ends. */
   readonly lastLine: number;
   readonly mapped: MappedRow;
 }
@@ -32,15 +32,15 @@ export interface ReaderOptions {
   readonly onStart: ((mapping: Mapping) => void) | undefined;
 }
 
-/** Rows that were there at once: a wait for each of them would cost more than reading it. */
+/** Rows that are available together: awaiting each one would cost more than reading it. */
 export type ReadRows = AsyncGenerator<Iterable<ReadRow>>;
 
-/** Throws what stops the whole import: no header, a missing column, a document that is no JSON. */
+/** Throws what stops the whole import: no header, a missing column, a document that is not JSON. */
 export async function* readEvents(format: ImportFormat, bytes: Bytes, options: ReaderOptions): ReadRows {
   if (format === 'csv') return yield* readTable(bytes, options);
   const isCloudEvents = format === 'cloudevents';
   const toEvent = createRecordMapping(options.mapping, { isCloudEvents });
-  // A batch of CloudEvents is an array; otherwise one stands on each line.
+  // A batch of CloudEvents is an array; otherwise each line has one.
   const found = isCloudEvents ? await sniffed(bytes) : { format, bytes };
   yield* found.format === 'json' ? readDocument(found.bytes, toEvent) : readLines(found.bytes, toEvent);
 }
@@ -49,14 +49,14 @@ async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }
   const { parse } = await import('csv-parse');
   const parser = parse({ ...csvForm, delimiter, max_record_size: limits.rowBytes });
   const rowsSoFar = (): number => parser.info.records + parser.info.empty_lines;
-  // A failure on the way shows itself to whoever reads the records.
+  // A failure on the way reaches whoever reads the records.
   pipeline(Readable.from(checked(bytes, rowsSoFar), { objectMode: false }), parser, () => undefined);
   const linesOf = createLineCount();
   let mapping: Mapping | undefined;
   let end = 0;
   for await (const row of parser as AsyncIterable<ParsedRecord>) {
     const lines = linesOf(row);
-    // Empty lines count among the bytes before it, so that more of them is no more than a reason to look.
+    // Empty lines before the row count among its bytes, so more of them are only a reason to check.
     const mayBeLong = row.info.bytes - end > limits.bodyBytes;
     end = row.info.bytes;
     if (mapping === undefined) {
@@ -85,7 +85,7 @@ async function* readLines(bytes: Bytes, toEvent: ToEvent): ReadRows {
   }
 }
 
-/** One after another as they are asked for, so that no more of them are held than a batch takes. */
+/** Yields rows one by one, so that no more of them are held than a batch takes. */
 function* mapLines(
   texts: readonly string[],
   { after, toEvent }: { readonly after: number; readonly toEvent: ToEvent },
@@ -103,7 +103,7 @@ function mapLine(text: string, toEvent: ToEvent): MappedRow {
   try {
     return toEvent(parseExactJson(text));
   } catch (error) {
-    // The parser counts lines of its own, beside which that of the file would look wrong.
+    // The parser counts lines within the text, which would look wrong beside the file's line.
     if (error instanceof BillingError && error.kind !== 'usage') {
       return { reason: error.message.replace(/ \(line 1 column \d+\)$/, '') };
     }
@@ -111,7 +111,7 @@ function mapLine(text: string, toEvent: ToEvent): MappedRow {
   }
 }
 
-/** One array of events, or one event. Held as a whole, unlike lines. */
+/** One array of events, or one event. Held whole, unlike lines. */
 async function* readDocument(bytes: Bytes, toEvent: ToEvent): ReadRows {
   const parts: string[] = [];
   let length = 0;
@@ -135,7 +135,7 @@ function* mapRecords(records: readonly unknown[], toEvent: ToEvent): Generator<R
   }
 }
 
-/** Lines end with a line feed; other characters that some call line ends may stand inside a text. */
+/** Lines end with a line feed; other characters that count as line ends elsewhere may stand inside a text. */
 async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
   const begun: string[] = [];
   let length = 0;
@@ -147,7 +147,7 @@ async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
       length = 0;
       yield lines;
     }
-    // A line that is too long already is refused whatever follows: a small packed file may hold one without an end.
+    // A line that is already too long is refused whatever follows, and not kept: a small packed file may hold an endless one.
     if (length <= limits.bodyBytes) begun.push(rest);
     length += rest.length;
   }
@@ -155,7 +155,7 @@ async function* linesOf(bytes: Bytes): AsyncGenerator<readonly string[]> {
 }
 
 /**
- * The same bytes; throws where they are no UTF-8, of which the parser would make other characters, and where a row has no end:
+ * The same bytes. Throws if they are not UTF-8, which the parser would replace by other characters, and if a row has no end:
  * the parser counts the characters of cells, and a small packed file may hold a row of any number of empty ones.
  */
 async function* checked(bytes: Bytes, rowsSoFar: () => number): AsyncGenerator<Uint8Array> {
@@ -166,7 +166,7 @@ async function* checked(bytes: Bytes, rowsSoFar: () => number): AsyncGenerator<U
     decoder.decode(chunk, { stream: true });
     behind = rowsSoFar() === rows ? behind + chunk.length : 0;
     rows = rowsSoFar();
-    // More, since some of it stands between here and the parser, and belongs to rows behind.
+    // More than a row, because some bytes have not reached the parser yet, and belong to later rows.
     if (behind > limits.rowBytes + limits.bodyBytes) throw rowWithoutEnd(rows);
     yield chunk;
   }

@@ -1,4 +1,4 @@
-/** The thread's side of `read-in-thread.ts`: reads batches of a file, some of them ahead of who takes them. */
+/** The thread's side of `read-in-thread.ts`: reads batches of a file, a few ahead of the reader. */
 
 import { on } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -14,22 +14,22 @@ export interface ReadingTask extends ReadingOptions {
   readonly path: string;
 }
 
-/** Each batch is answered once it has been taken, whatever with. */
+/** Each batch is acknowledged once taken, with any message. */
 export type Reply =
   | { readonly kind: 'started'; readonly mapping: Parameters<OnStart>[0] }
   | { readonly kind: 'batch'; readonly batch: PackedBatch }
   | { readonly kind: 'done'; readonly failure: Failure | undefined };
 
-/** Texts cost far less to hand over than objects. */
+/** A text costs far less to pass to another thread than objects. */
 export interface PackedBatch extends Omit<Batch, 'events'> {
   /** The events, an array. */
   readonly json: string;
-  /** Nothing in it is lost to a parser of JSON that knows numbers alone. */
+  /** Whether JSON.parse, which knows no exact numbers, loses nothing of it. */
   readonly isPlain: boolean;
 }
 
 export interface Failure {
-  /** Of a BillingError. */
+  /** The kind of a BillingError; undefined for any other error. */
   readonly kind: ErrorKind | undefined;
   readonly message: string;
   readonly hint: string | undefined;
@@ -37,7 +37,7 @@ export interface Failure {
 }
 
 const batchesAhead = 3;
-/** Of a file at a time: what is told of progress is ahead by no more. */
+/** Bytes read from a file at a time: reported progress is ahead by no more. */
 const readBytes = 256 * 1024;
 
 /** Ends with the reply `done`. */

@@ -1,5 +1,5 @@
 /**
- * From a JSON record to an event: one in the form of the interface, a CloudEvent (specification 1.0), or a plain record whose
+ * Maps a JSON record to an event: one in the form of the interface, a CloudEvent (specification 1.0), or a plain record whose
  * members are mapped like the columns of a table.
  */
 
@@ -12,7 +12,7 @@ import type { MappedRow, MappingOptions } from './mapping.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A record taken apart, before the flags have their say. */
+/** The parts of a record, before the flags are applied. */
 interface Parts {
   readonly eventName: unknown;
   readonly timestamp: unknown;
@@ -20,16 +20,16 @@ interface Parts {
   readonly externalCustomerId?: unknown;
   readonly contractId?: unknown;
   readonly idempotencyKey?: unknown;
-  /** What becomes the properties. */
+  /** The members that become properties. */
   readonly fields: Members;
-  /** What flags name, where that is more. */
+  /** The members that flags may name, if those are more. */
   readonly columns?: Members;
 }
 
-/** An event of the interface is sent with no others. */
+/** An event of the interface is sent with these members only. */
 const eventMembers = ['eventName', 'customerId', 'externalCustomerId', 'contractId', 'idempotencyKey', 'timestamp'];
 const sentMembers: ReadonlySet<string> = new Set([...eventMembers, 'properties']);
-/** What lists of events show of one beside these, which is no part of what is sent again. */
+/** Further members in lists of events, which are not sent. */
 const listedMembers: ReadonlySet<string> = new Set(['id', 'version', 'isLate', 'receivedAt']);
 
 /** Throws a usage error for flags that contradict each other. */
@@ -78,7 +78,7 @@ export function createRecordMapping(
     const content = () =>
       JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
     return {
-      // Mostly in the order of names, in which the journal hashes it.
+      // Mostly in the order of the names, in which the journal hashes them.
       event: {
         ...(contractId === undefined ? {} : { contractId }),
         eventName,
@@ -92,8 +92,8 @@ export function createRecordMapping(
 }
 
 /**
- * An event of the interface is told by its properties. A record without them that names an event and a customer as the interface
- * does is flat: its other members are properties. Those of any other record mean nothing yet.
+ * An event of the interface is recognized by its properties. A record without them that names an event and a customer as the
+ * interface does is flat: its other members are properties. The members of any other record have no meaning yet.
  */
 function partsOf(record: Members): Parts | { readonly reason: string } {
   const { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, properties } = record;
@@ -116,7 +116,7 @@ function partsOf(record: Members): Parts | { readonly reason: string } {
   };
 }
 
-/** The subject is the customer, as usage meters that take CloudEvents have it; source and id together tell events apart. */
+/** The subject is the customer, as in other usage meters that take CloudEvents; source and id together identify an event. */
 function partsOfCloudEvent(record: Members): Parts | { readonly reason: string } {
   const { specversion, id, source, type, subject, time, data } = record;
   if (specversion !== '1.0') return { reason: `specversion: ${JSON.stringify(specversion)} is not "1.0"` };
@@ -147,12 +147,12 @@ function customerOf(
   return typeof customerId === 'string' && customerId !== '' ? { customerId } : undefined;
 }
 
-/** Whoever writes each row with the same members leaves one of them empty. */
+/** A program that writes the same members in every row leaves one of these empty. */
 function isSaid(id: unknown): boolean {
   return id !== undefined && id !== null && id !== '';
 }
 
-/** A member of the name, or at the path, that a flag gives. */
+/** The member with the name, or at the path, that a flag gives. */
 function fieldAt(fields: Members, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : valueAt(fields, name);
 }

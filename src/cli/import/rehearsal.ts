@@ -1,4 +1,4 @@
-/** What an import is rehearsed on: its rows are judged as far as that can be done from here, and nothing is kept of them. */
+/** What an import is rehearsed on: its rows are judged as far as possible from here, and nothing is kept. */
 
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -9,9 +9,9 @@ import type { Target } from '../target/target.ts';
 import { ifTold } from '../session/if-told.ts';
 
 export interface ImportRehearsal {
-  /** Refuses what the service would: in this process all of it, elsewhere what is wrong with an event by itself. */
+  /** Refuses what the service would: in this process everything, else only what is wrong with an event in itself. */
   readonly billing: Billing;
-  /** The service itself, to read from; undefined where it cannot be opened, and the rehearsal does without. */
+  /** The service itself, to read from; undefined if it cannot be opened, and the rehearsal does without it. */
   readonly plain: Billing | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Says what of an import nobody will be billed for: it is taken all the same (semantics 8). */
+/** Says which events of an import nobody will be billed for: they are recorded all the same (semantics 8). */
 
 import type { Billing } from '../../operations/index.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
@@ -13,7 +13,7 @@ import { ifTold } from '../session/if-told.ts';
 const shownCharacters = 60;
 const shownNames = 3;
 
-/** Undefined where there are no meters, and where they cannot be read: an import does not need them. */
+/** Undefined if there are no meters or they cannot be read: an import does not need them. */
 export async function watchValues(
   { dependencies }: Session,
   billing: Billing | undefined,
@@ -22,7 +22,7 @@ export async function watchValues(
   return await ifTold(async () => await dependencies.watchValues(await everyRow(billing, 'meters.list')));
 }
 
-/** For the events of an import as they are accepted. */
+/** Watches the events of an import as they are accepted. */
 export function watching(skipped: SkippedValues) {
   return (events: readonly ImportedEvent[], lines: ArrayLike<number>): void => {
     for (const [index, event] of events.entries()) skipped.add(event, lines[index]);
@@ -47,7 +47,7 @@ export function tellSkipped(
   tell(session, say`  hint: nothing is billed for them; a number is digits and a point, such as 1000.50: ${what}`);
 }
 
-/** A misspelt name of an event or of a column. */
+/** Warns of events or values that no meter reads: probably a misspelt name of an event or a column. */
 function tellUnread(session: Session, watched: SkippedValues): void {
   const { eventCount, eventNames, withoutKey } = watched.unread();
   if (eventCount === 0 && withoutKey.length === 0) return;
