@@ -1,4 +1,4 @@
-/** What a service shows now, beside what a mirror has of it. */
+/** Compares what a service shows now with what a mirror has. */
 
 import type { Mirrored, MirroredBody } from '../../operations/mirror.ts';
 
@@ -13,7 +13,7 @@ export interface Compared {
   readonly fields: readonly string[];
 }
 
-/** Entry by entry where the record is a ledger. */
+/** Compares records; a ledger entry by entry. */
 export function compareRecords(before: readonly Mirrored[], after: readonly Mirrored[]): Compared[] {
   const [old, current] = [before.flatMap(partsOf), after.flatMap(partsOf)];
   const known = new Map(old.map((part) => [`${part.kind} ${part.id}`, part.body]));
@@ -40,7 +40,7 @@ function partsOf({ kind, id, body }: Mirrored): Part[] {
     return entries.map((entry) => ({ kind: 'entry', id: String(entry['id']), body: entry }));
   }
   if (kind !== 'budgets') return [{ kind, id, body }];
-  // When it was asked is no part of what was answered.
+  // The time of the request is not part of the answer.
   const { queriedAt: _asked, ...budgets } = body;
   return [{ kind, id, body: budgets }];
 }

@@ -1,4 +1,4 @@
-/** What a pull came to, contract by contract; what a check found, record by record. */
+/** The outcome of a pull, contract by contract; the findings of a check, record by record. */
 
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
@@ -127,7 +127,7 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
       : [],
   );
   const found = [...outcomes.values()].flatMap(({ contractId, compared }) => rowsOf(contractId, compared));
-  // A customer, plan or price of several contracts is told of once.
+  // A customer, plan or price of several contracts is reported once.
   const shared = new Set<string>();
   const once = [...rowsOf(null, prices), ...found].filter(({ kind, id }) => {
     const name = `${kind} ${id}`;

@@ -1,6 +1,6 @@
 /**
- * Contracts from a remote service into a mirror, some at a time and each as a whole: what a stopped pull has written stays,
- * and the same command goes on from there. With `--check` the two are compared, and nothing is written.
+ * Pulls contracts from a remote service into a mirror, several at a time and each as a whole: what a stopped pull has written
+ * stays, and the same command continues from there. With `--check` the two are compared, and nothing is written.
  */
 
 import { sha256Of } from '../../digest.ts';
@@ -34,9 +34,9 @@ export interface PullFlags extends WantedFlags {
   readonly published?: true;
 }
 
-/** Contracts at a time: a service counts requests, and one contract takes several. */
+/** Contracts at a time, few because a service counts requests and one contract takes several. */
 const concurrency = 4;
-/** After a day what was pulled before an interruption is old enough to be pulled again. */
+/** After a day, contracts pulled before an interruption are old enough to be pulled again. */
 const resumableHours = 24;
 
 export async function pull(flags: PullFlags, session: Session): Promise<void> {
@@ -81,7 +81,7 @@ function sourceOf(target: Target, { published }: PullFlags): MirrorSource {
   return { environment, address: baseUrl, profile, hasContracts: published === true };
 }
 
-/** A mirror is made only for contracts that are named. */
+/** A mirror is created only for named contracts. */
 async function openMirror(
   { to, check }: PullFlags,
   given: readonly Wanted[],
@@ -95,7 +95,7 @@ async function openMirror(
   return await maintenance.openMirror(to, source);
 }
 
-/** What a mirror knows of its contracts need not be said again; without any id, all that it has are meant. */
+/** Adds what the mirror knows about its contracts; without any id, all its contracts are meant. */
 async function completed(given: readonly Wanted[], mirror: Mirror): Promise<Wanted[]> {
   const { rows } = await mirror.list('contract', {});
   const known = new Map(
@@ -160,9 +160,9 @@ interface Pulling {
   readonly now: () => Temporal.Instant;
 }
 
-/** Pulls the contract that it is given as a whole, and notes how that ended; throws what the service says. */
+/** Pulls a contract as a whole and notes the outcome; throws what the service throws. */
 function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, now }: Pulling) {
-  // Two contracts of a customer must not both find that the customer is new.
+  // Two contracts of a customer must not both find the customer new.
   const inTurn = createTurns();
   return async (wanted: Wanted, line: number): Promise<RowOutcome> => {
     const { contractId } = wanted;
@@ -184,7 +184,7 @@ function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, no
   };
 }
 
-/** Throws BillingError `checkFailed` where anything is not the same. */
+/** Throws BillingError `checkFailed` if anything differs. */
 function refuseDifferences(compared: readonly Compared[]): void {
   const differing = compared.filter(({ state }) => state !== 'same');
   if (differing.length === 0) return;
@@ -197,7 +197,7 @@ function refuseDifferences(compared: readonly Compared[]): void {
   );
 }
 
-/** When the interrupted pull of the same contracts began, which this one goes on with; undefined where there is none. */
+/** When the interrupted pull of the same contracts began, which this one continues; undefined if there is none. */
 async function begin(mirror: Mirror, wanted: readonly Wanted[], now: Temporal.Instant): Promise<string | undefined> {
   const ids = wanted.map(({ contractId }) => contractId).toSorted();
   const digest = sha256Of(JSON.stringify(ids));
@@ -222,7 +222,7 @@ async function notPulledSince(
   return left;
 }
 
-/** Prices that are listed no more keep their ids, for the plans that have them. */
+/** Prices that are no longer listed keep their ids, for the plans that contain them. */
 async function keepPrices({ mirror, service, isCheck }: Work, now: Temporal.Instant): Promise<Compared[]> {
   const listed = await service.prices();
   const { rows } = await mirror.list('pricing', {});
@@ -250,13 +250,13 @@ function stopped(cause: BillingError, left: number, total: number): BillingError
   return reworded(cause, words, 'repeat the command: it goes on where it stopped');
 }
 
-/** How all contracts failed, where none was pulled; undefined where any was, or they failed in several ways. */
+/** The kind of failure if every contract failed in the same way; undefined otherwise. */
 function kindOfAll(failures: ReadonlyMap<string, BillingError>, total: number): ErrorKind | undefined {
   const kinds = new Set([...failures.values()].map(({ kind }) => kind));
   return failures.size === total && kinds.size === 1 ? [...kinds][0] : undefined;
 }
 
-/** Where nothing was pulled as all of it failed alike the code is that of the failure, such as 4; else 10. */
+/** If every contract failed in the same way, the exit code is that of the failure, such as 4; else 10. */
 function failureOf(failures: ReadonlyMap<string, BillingError>, alike: ErrorKind | undefined): BillingError {
   const words = [...failures].map(([id, { message }]) => `${id}: ${message}`);
   const rest = words.length > shownFailures ? `; and ${words.length - shownFailures} more` : '';

@@ -1,6 +1,6 @@
 /**
- * What a service shows of a contract by the documented interface. That has no operation which reads a contract: its dates
- * come from the cost of its usage, its customer from its invoices, and its plan from nowhere.
+ * What a service shows of a contract through the documented interface. No operation there reads a contract: its dates come
+ * from the cost of its usage, its customer from its invoices, and its plan is not available.
  */
 
 import type { Billing, OperationName, ResponseBody } from '../../operations/index.ts';
@@ -19,7 +19,7 @@ import type { Wanted } from './wanted.ts';
 export interface Pulled {
   readonly customerId: string | undefined;
   readonly records: readonly Mirrored[];
-  /** What could not be found out of it. */
+  /** What could not be found. */
   readonly lacks: readonly ('customer' | 'plan')[];
 }
 
@@ -37,7 +37,7 @@ export function createPullSource(
   billing: Billing,
   { hasContracts, onWait }: { readonly hasContracts: boolean; readonly onWait: OnWait },
 ): PullSource {
-  /** Beyond the documented operations only what was asked for. */
+  /** Besides documented operations, only what was asked for. */
   const extra: ReadonlySet<OperationName> = new Set(hasContracts ? (['contracts.get'] as const) : []);
   async function call<N extends OperationName>(name: N, input: CallInput): Promise<ResponseBody<N>> {
     const operation: Operation = await loadOperation(name);
@@ -80,7 +80,7 @@ export function createPullSource(
   async function contract(wanted: Wanted): Promise<Pulled> {
     const { contractId } = wanted;
     const params = { contractId };
-    // First alone: it says whether there is such a contract.
+    // Called first: it shows whether the contract exists.
     const ledger = await call('credits.ledger', { params });
     const [budgets, cost, whole] = await Promise.all([
       call('budgets.usage', { params }),
@@ -122,7 +122,7 @@ interface Page {
   readonly total: number;
 }
 
-/** Newest first, as the pages come. What is created meanwhile pushes records to the next page: each is taken once. */
+/** Newest first, as the pages come. Records created meanwhile push others to the next page: each is taken once. */
 async function ranked(
   pages: AsyncIterable<ListPage<MirroredBody>>,
 ): Promise<{ readonly body: MirroredBody; readonly rank: number }[]> {
@@ -132,8 +132,8 @@ async function ranked(
 }
 
 /**
- * Finds the customers of contracts in the list of all invoices, a page further each time that one is not known yet: the
- * interface lists invoices by customer, and not by contract.
+ * Finds the customers of contracts in the list of all invoices, reading one page further for each unknown contract: the
+ * interface lists invoices by customer, not by contract.
  */
 function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page>) {
   const owners = new Map<unknown, string>();
@@ -157,8 +157,8 @@ function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page
 }
 
 /**
- * The dates of a contract, from the range that its cost is calculated for without one (interface 4.18). A range that ends on
- * the day of the question, or where it begins, is that of a contract without an end as much as of one that ends then.
+ * The dates of a contract, from the range for which its cost is calculated if none is given (interface 4.18). If the range
+ * ends on the day of the request, or where it begins, the contract may also have no end.
  */
 function datesOf({ startDate, endDate, queriedAt }: ResponseBody<'usage.cost'>) {
   const [start, end, asked] = [startDate, endDate, queriedAt].map((instant) => instant.slice(0, 10));

@@ -5,7 +5,7 @@ import { readCsv } from '../files/csv-file.ts';
 import { folded } from '../wire/rows.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A contract, and what the documented interface does not tell of it, where it is known. */
+/** A contract, and those facts that the documented interface does not give, if known. */
 export interface Wanted {
   readonly contractId: string;
   readonly customerId?: string | undefined;
@@ -19,7 +19,7 @@ export interface WantedFlags {
   readonly plan?: string;
 }
 
-/** In the order in which they were given, each once. `--customer` and `--plan` are for those that say nothing else. */
+/** In the order given, each once. `--customer` and `--plan` apply to contracts that name no other. */
 export async function readWanted(flags: WantedFlags, terminal: Terminal): Promise<Wanted[]> {
   const unused = (['customer', 'plan'] as const).find((name) => flags[name] !== undefined);
   if (unused !== undefined && flags.contract === undefined && flags.from === undefined) {
@@ -40,10 +40,10 @@ export async function readWanted(flags: WantedFlags, terminal: Terminal): Promis
   return [...byId.values()];
 }
 
-/** Names of columns, without their case and punctuation. */
+/** Names of columns, ignoring case, dashes, underscores and spaces. */
 const columnNames = { contractId: ['contractid', 'contract', 'id'], customerId: ['customerid'], planId: ['planid'] };
 
-/** Ids one a line, or a CSV file whose header names the column of ids; other columns mean nothing here. */
+/** Ids, one per line, or a CSV file whose header names the column of ids; other columns are ignored. */
 async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
   const { header, rows } = await readCsv(path, ',', terminal);
   const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(folded(name)));
