@@ -1,4 +1,4 @@
-/** What the story does not need and the examples of help do: resources under the ids that they name, and small files. */
+/** What the story does not need but the examples of help do: resources with the ids that they name, and small files. */
 
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { processorCustomerIdField, providers } from '../../operations/providers.
 import { writeOutputFile } from '../files/output-file.ts';
 import type { Tally } from './story.ts';
 
-/** Goes on where the story of generated events ended, without a word. */
+/** Continues, silently, where the story of generated events ended. */
 export async function furnish(
   tally: Tally,
   { directory, today }: { readonly directory: string; readonly today: string },

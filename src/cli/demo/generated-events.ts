@@ -1,4 +1,4 @@
-/** Usage that never happened: requests to a language-model service, the same ones for the same seed. */
+/** Invented usage: requests to a language-model service, the same for the same seed. */
 
 import { timestampOf } from '../../operations/field-rules.ts';
 import { createRandom, pick } from '../seeded-random.ts';
@@ -6,7 +6,7 @@ import { createRandom, pick } from '../seeded-random.ts';
 export interface GeneratedUsage {
   readonly seed: number;
   readonly rows: number;
-  /** First instant, included, and last, excluded. */
+  /** First instant, inclusive, and last, exclusive. */
   readonly from: Temporal.Instant;
   readonly to: Temporal.Instant;
   readonly customers: readonly string[];
@@ -20,7 +20,7 @@ const models = [
   { name: 'large', share: 10, scale: 5 },
 ] as const;
 
-/** A CSV file in order of time. The first customer uses most, the next half of that, and so on. */
+/** A CSV file in order of time. The first customer uses most, the next half as much, and so on. */
 export function generateEvents(usage: GeneratedUsage): string {
   const random = createRandom(usage.seed);
   const span = usage.to.epochMilliseconds - usage.from.epochMilliseconds;

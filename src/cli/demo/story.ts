@@ -1,11 +1,11 @@
-/** The main job, told as commands: what is sold, to whom, what they used, what it costs, who pays how much of it. */
+/** The main job, told as commands: what is sold, to whom, what they used, what it costs, and who pays how much. */
 
 import { assert } from '../../assert.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 
 /**
- * Runs one command, shows it with its output, and gives back what it printed. The first ids that it makes are those given,
- * for the resources that examples name.
+ * Runs one command, shows it with its output, and returns what it printed. `ids` are the first ids that it creates, for the
+ * resources that examples name.
  */
 export type Tally = (words: readonly string[], ids?: readonly string[]) => Promise<string>;
 
@@ -17,12 +17,12 @@ export interface StoryInput {
   readonly customers: readonly StoryCustomer[];
   /** Flags that say how the file's rows become events. */
   readonly mapping: readonly string[];
-  /** First day of the month that the file is about, and the first day after it. */
+  /** First day of the month of the file, and the first day after it. */
   readonly startDate: string;
   readonly endDate: string;
-  /** Requests a month that cost nothing. */
+  /** Requests per month that cost nothing. */
   readonly freeRequests: number;
-  /** Budget of the first customer: the model it is for, and its cap. */
+  /** Budget of the first customer: its model and its cap. */
   readonly budget: { readonly model: string; readonly maxCreditsCents: number };
   readonly grantCents: number;
   /** Instant at which the promotional credits lapse. */
@@ -50,7 +50,7 @@ export async function tellStory(input: StoryInput): Promise<void> {
   await bill(input, sales);
 }
 
-/** The words of a command line; what is filled in is one word, and a list as many words as it has. */
+/** The words of a command line; an inserted text is one word, an inserted list as many words as it has. */
 function line(texts: TemplateStringsArray, ...values: readonly (string | readonly string[])[]): string[] {
   return texts.flatMap((text, index) => {
     const value = values[index];
@@ -59,7 +59,7 @@ function line(texts: TemplateStringsArray, ...values: readonly (string | readonl
   });
 }
 
-/** Commands that make something print its id alone, which the next command takes. */
+/** The id that a creating command prints, which the next command takes. */
 async function idOf(tally: Tally, words: readonly string[], ids?: readonly string[]): Promise<string> {
   return (await tally([...words, '-o', 'name'], ids)).trim();
 }
@@ -100,7 +100,7 @@ async function sell({ say, tally, freeRequests }: StoryInput): Promise<string> {
   return await idOf(tally, line`plans create --name ${'Pay as you go'} ${items}`, [exampleIds.plan]);
 }
 
-/** Ids of the first customers: of each the contract comes first, then the invoice of its first month. */
+/** Ids of the first customers; for each the contract comes first, then the invoice of its first month. */
 const namedSales = [
   { customer: [exampleIds.customer], contract: [exampleIds.contract, exampleIds.invoice] },
   { customer: [], contract: [exampleIds.globexContract, exampleIds.paidInvoice] },
