@@ -86,8 +86,8 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
 }
 
 /**
- * Throws a usage error for an address, since the request would go to the service in use, whatever it says; and for a path that
- * would be another one where it is sent, as with the id `../customers/ID` in it (security 3, SEC-13).
+ * Throws a usage error for a full address, because the request would go to the service in use, whatever the address says; and
+ * for a path that would become a different one when sent, such as one with the id `../customers/ID` (security 3, SEC-13).
  */
 function urlOf(path: string): URL {
   const origin = 'http://interface.invalid';
@@ -96,7 +96,7 @@ function urlOf(path: string): URL {
   throw new BillingError('usage', `"${path}" is no path`, { hint: 'give it alone, such as /v1/customers?limit=5' });
 }
 
-/** Whether nothing of it was resolved or left out, as `..`, what follows a `#` and control characters are. */
+/** Whether the URL kept the path as written: `..` is resolved, control characters and a part after `#` are left out. */
 function isAsWritten(path: string, { pathname }: URL): boolean {
   const [written = ''] = path.split('?', 1);
   if (/[\t\n\r]/.test(path)) return false;
@@ -112,7 +112,7 @@ interface Route {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The operation at a path; one with more fixed parts goes before one that takes anything there. */
+/** The operation at a path; a path with more fixed parts takes precedence over one with placeholders there. */
 function findRoute(method: string, pathname: string, manifest: Manifest): Route {
   const given = pathname.split('/');
   const routes = manifest.commands

@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts';
 const view = { rows: 'data.organizations', columns: backupColumns } as const;
 const fields = ['id', ...backupColumns.map(({ path }) => path)];
 
-/** Refuses what could not be shown before anything is written. */
+/** Refuses fields that do not exist, before anything is written. */
 export function refuseOtherFields({ output }: Session): void {
   checkFields(output, fields, view);
 }

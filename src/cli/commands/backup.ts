@@ -1,4 +1,4 @@
-/** `tally backup`: a database as one file, while others write to it. */
+/** `tally backup`: writes a database to one file, while others write to the database. */
 
 import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { say } from '../terminal/safe-text.ts';

@@ -1,4 +1,4 @@
-/** `tally budgets check`: what each budget of a contract has consumed, and exit code 10 where one is used up, for cron and CI. */
+/** `tally budgets check`: what each budget of a contract has consumed, and exit code 10 if one is exhausted, for cron and CI. */
 
 import { Big } from 'big.js';
 
@@ -75,7 +75,7 @@ async function check(contractId: string, { flags, usage, session }: Check): Prom
   }
 }
 
-/** Throws BillingError `checkFailed` where a budget is exhausted, or has come to the percentage. */
+/** Throws BillingError `checkFailed` if a budget is exhausted, or has reached the percentage. */
 function refuse(budgets: readonly Budget[], percent: Big | undefined): void {
   const found = budgets.filter(({ isExhausted, percentConsumed }) =>
     percent === undefined ? isExhausted : new Big(wireText(percentConsumed)).gte(percent),

@@ -1,4 +1,4 @@
-/** `tally catalog`: products, meters, rate cards, prices and plans as one file that is kept under version control. */
+/** `tally catalog`: products, meters, rate cards, prices and plans as one file for version control. */
 
 import type { ChangeFlags, ExportFlags } from '../catalog/run.ts';
 import type { CommandModule } from './command.ts';

@@ -1,4 +1,4 @@
-/** What a command that is no operation gives to the program, and gets from it. */
+/** What a command that is not an operation gives to the program, and gets from it. */
 
 import type { Command } from 'commander';
 
@@ -10,11 +10,11 @@ import type { Dependencies, Session } from '../session/session.ts';
 /** Runs an action with a session made from the global flags. */
 export type Run = (action: (session: Session) => Promise<void>, command?: CommandSpec) => Promise<void>;
 
-/** What is known of all commands; made when it is asked for, since it loads every one of them. */
+/** What is known of all commands; made only when asked for, because it loads every one of them. */
 export interface AllCommands {
-  /** The root, every group, every verb and every command that is no operation, in the order of help. */
+  /** The root, every group, every verb and every command that is not an operation, in the order of help. */
   helpPages(): Promise<readonly HelpPage[]>;
-  /** Those that are no operation. */
+  /** Only those that are not operations. */
   localPages(): Promise<readonly HelpPage[]>;
   completionPlaces(): Promise<readonly Place[]>;
 }
@@ -23,7 +23,7 @@ export interface Declaring {
   readonly runAction: Run;
   readonly loadManifest: LoadManifest;
   readonly allCommands: AllCommands;
-  /** Runs a whole command line of its own; returns its exit code. */
+  /** Runs another whole command line; returns its exit code. */
   readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
 }
 

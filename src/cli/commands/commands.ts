@@ -1,4 +1,4 @@
-/** `tally commands`: every command with what it does; with JSON everything there is to know of them. */
+/** `tally commands`: every command with what it does; as JSON everything there is to know about them. */
 
 import { errorFacts } from '../../errors.ts';
 import { globalFlags, operationFlags, outputFormats } from '../command-line/global-flags.ts';

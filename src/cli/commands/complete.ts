@@ -1,6 +1,6 @@
 /**
- * `tally __complete`: candidates for a value, one a line, each with a tab and what tells it from the others where there is
- * something to tell. Says nothing when it does not know, and never waits for a service elsewhere.
+ * `tally __complete`: candidates for a value, one per line, each with a tab and a label if there is one. Prints nothing if it
+ * does not know, and never waits for a remote service.
  */
 
 import { existsSync } from 'node:fs';
@@ -24,7 +24,7 @@ export const declare: CommandModule['declare'] = (command, { runAction, ...decla
       await runAction(async (session) => {
         const place = { command: `${group} ${verb}`, firstId: ids[0] };
         const candidates = await candidatesFor(what, place, { declaring, session });
-        // A line is a candidate, and what a shell would have to show as something else is none (security 4, SEC-24).
+        // Each line is a candidate. A value that a shell would show differently is not a candidate (security 4, SEC-24).
         const plain = candidates.filter(({ value }) => value !== '' && safe(value) === value);
         const lines = plain.map(({ value, label }) => (label === '' ? `${value}\n` : `${value}\t${safe(label)}\n`));
         session.terminal.out(vouch(lines.join('')));
@@ -77,7 +77,7 @@ function isGlobal(what: string): boolean {
   return globalFlags.some(({ name }) => name === what);
 }
 
-/** For what is no operation: its ids, and the choices of its flags. */
+/** For a command that is not an operation: its ids, and the choices of its flags. */
 async function localCandidates(
   what: string,
   place: string,
@@ -92,7 +92,7 @@ async function localCandidates(
   return (flag?.choices ?? []).map(plainChoice);
 }
 
-/** From the database in use, where there is one: asking for candidates makes none, and changes none. */
+/** From the database in use, if it exists: asking for candidates creates none, and changes none. */
 async function stored(
   kind: Parameters<typeof ChoicesOf>[0],
   { session, firstId }: { readonly session: Session; readonly firstId: string | undefined },

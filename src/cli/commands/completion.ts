@@ -1,4 +1,4 @@
-/** `tally completion SHELL`: prints the script that the package brings. */
+/** `tally completion SHELL`: prints the completion script. */
 
 import { BillingError } from '../../errors.ts';
 import { completionScript, shells } from '../help/completions.ts';

@@ -1,4 +1,4 @@
-/** `tally copy`: a whole book from one database to another, compared at the end. */
+/** `tally copy`: copies a whole book to another database, and compares the two at the end. */
 
 import { statSync } from 'node:fs';
 
@@ -87,14 +87,14 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   terminal.err(say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it\n`);
 }
 
-/** A file is the same under whichever of its names. */
+/** A file is the same under each of its names. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   const file = fileOf(one);
   return file !== undefined && file === fileOf(other);
 }
 
-/** Undefined for what is no file, or none yet; what is wrong with it is said by whoever opens it. */
+/** Undefined if it is not a file, or does not exist yet; opening it reports what is wrong. */
 function fileOf(database: string): string | undefined {
   try {
     const { dev, ino } = statSync(withoutFileScheme(database), { bigint: true });
@@ -104,7 +104,7 @@ function fileOf(database: string): string | undefined {
   }
 }
 
-/** How many events there are is known when the first of them are copied. */
+/** Progress that starts late: the number of events is known when the first of them are copied. */
 function createLateProgress(session: Session): Pick<Progress, 'stop'> & { readonly update: CopyRequest['onProgress'] } {
   let progress: Progress | undefined;
   let isStopped = false;

@@ -108,21 +108,21 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
   };
 }
 
-/** A contract is not read by every service; its statement is the same without a name on it. */
+/** Undefined if the service does not offer contracts: the statement is then the same without a name on it. */
 async function recipientOf(billing: Billing, contractId: string): Promise<Recipient | undefined> {
   const contract = await optional(async () => await billing.call('contracts.get', { params: { contractId } }));
   return contract === undefined ? undefined : await readRecipient(billing, contract.body.data.customerId);
 }
 
 /**
- * The numbers that drafts have got since their credits were settled, as where a grant expired within the period: an entry
- * never changes, so its description names the draft for good.
+ * The numbers that drafts got after their credits were settled, for instance when a grant expired within the period: an entry
+ * never changes, so its description keeps naming the draft.
  */
 async function numbersOfDrafts(billing: Billing, { movements }: Statement): Promise<ReadonlyMap<string, string>> {
   const named = movements.filter(({ entry }) => namesDraft(entry.description));
   const ids = new Set(named.flatMap(({ entry }) => entry.invoiceId ?? []));
   const numbers = new Map<string, string>();
-  // The page is right without them, and what refuses one (a key, a limit) refuses the next.
+  // The page is right without them, and whatever refuses one of them (a key, a limit) refuses the next.
   await ifTold(async () => {
     for (const invoiceId of ids) {
       const { invoiceNumber } = (await billing.call('invoices.get', { params: { invoiceId } })).body.data;
@@ -132,7 +132,7 @@ async function numbersOfDrafts(billing: Billing, { movements }: Statement): Prom
   return numbers;
 }
 
-/** The lines begin with the opening balance and end with the closing one. */
+/** The statement as data; its lines begin with the opening balance and end with the closing one. */
 function wireStatement(
   { opening, movements, closing, totals }: Statement,
   { contractId, period }: { readonly contractId: string; readonly period: StatementPeriod },

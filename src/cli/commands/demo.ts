@@ -1,4 +1,4 @@
-/** `tally demo`: the main job on a database of its own, each command shown before its output. */
+/** `tally demo`: the main job on a new database, with each command shown before its output. */
 
 import { createReadStream, existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   try {
     await tellIn(directory, flags, { seed, session, runLine });
   } catch (error) {
-    // It was empty, and is again: the command can be repeated.
+    // The directory was empty, and is again: the command can be repeated.
     for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true });
     if (flags.into === undefined) rmdirSync(directory);
     throw error;
@@ -79,7 +79,7 @@ interface Telling {
 async function tellIn(directory: string, flags: DemoFlags, { seed, session, runLine }: Telling): Promise<void> {
   const database = join(directory, 'demo.db');
   const plot = flags.events === undefined ? generatedPlot(seed, directory) : await plotOfFile(flags.events);
-  // A day after the month that is told, so that its invoices can be finalized.
+  // A day after the month of the story, so that its invoices can be finalized.
   const today = Temporal.PlainDate.from(plot.endDate).add({ days: 1 });
   const terminal = session.flags.quiet === true ? silent(session.terminal) : session.terminal;
   terminal.out(say`The database of this demo is ${database}; its clock stands at ${today.toString()}.\n`);
@@ -88,7 +88,7 @@ async function tellIn(directory: string, flags: DemoFlags, { seed, session, runL
   const stage = { terminal, ids, dependencies: onStage(session.dependencies, { database, now, ids }), runLine };
   await tellStory({
     ...plot,
-    // Far away: the credits shall not lapse while somebody looks at them.
+    // Far away, so that the credits do not lapse while somebody looks at them.
     grantExpiresAt: '2099-12-31T00:00:00Z',
     grantCents: 2_500,
     say: (sentence) => terminal.out(say`\n# ${sentence}\n`),
@@ -110,7 +110,7 @@ async function tellIn(directory: string, flags: DemoFlags, { seed, session, runL
   session.terminal.out(say`cd ${where} && export TALLY_DATABASE=${shellWord(database)}\n`);
 }
 
-/** A directory of its own. Throws a refusal where there is something already. */
+/** The directory of the demo, created if needed. Throws a refusal if it is not empty. */
 function directoryFor(into: string | undefined): string {
   if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
   if (into === '') throw new BillingError('usage', '--into names no directory');
@@ -131,7 +131,7 @@ function directoryFor(into: string | undefined): string {
   throw new BillingError('refused', `${into} is not empty: nothing was written`, { hint: 'name a new directory' });
 }
 
-/** Nothing of what is done there is seen. */
+/** The terminal, but it prints nothing. */
 function silent(terminal: Terminal): Terminal {
   return { ...terminal, out: () => undefined, err: () => undefined };
 }
@@ -167,7 +167,7 @@ function generatedPlot(seed: number, directory: string): Plot {
   };
 }
 
-/** One customer sent all requests of the file, all of them to one model. */
+/** One customer sent all requests of the file, to one model. */
 async function plotOfFile(file: string): Promise<Plot> {
   checkReadable(file);
   const { first, last } = await spanOf(file);
@@ -187,7 +187,7 @@ async function plotOfFile(file: string): Promise<Plot> {
   };
 }
 
-/** The first and the last instant of a file. */
+/** The first and the last instant in a file. */
 async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant; readonly last: Temporal.Instant }> {
   const mapping = { eventName: 'llm.request', customer: 'acme', timeZone: 'UTC', properties: [] };
   const options = { delimiter: ',', batchSize: limits.eventsPerBatch, mapping };
@@ -197,7 +197,7 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
       for (const { timestamp } of events) instants.push(Temporal.Instant.from(timestamp));
     }
   } catch (error) {
-    // What helps an import is flags that the demo has not.
+    // The hints of an import name flags that the demo does not have.
     if (!(error instanceof BillingError) || error.kind !== 'usage') throw error;
     throw reworded(error, `${file}: ${error.message}`, `the demo takes CSV with ${columnsOfEvents}`);
   }
@@ -207,13 +207,13 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
   return { first, last };
 }
 
-/** The same command line, on the demo's database and clock, with ids that are the same in every run. */
+/** Dependencies for a command line on the demo's database and clock, with the same ids in every run. */
 function onStage(
   dependencies: Dependencies,
   options: { readonly database: string; readonly now: Temporal.Instant; readonly ids: string[] },
 ): Dependencies {
   const { database, now, ids } = options;
-  // Behind the ids that examples name.
+  // After the ids that examples name.
   let count = 0xff;
   const newId = () => {
     const named = ids.shift();
@@ -224,7 +224,7 @@ function onStage(
   return {
     ...dependencies,
     env: { TALLY_DATABASE: database },
-    // Neither the journal nor the policy of the person who looks on.
+    // Not the journal and policy of the person who watches.
     directories: () => Promise.resolve({ config: dirname(database), data: dirname(database) }),
     openBilling: async (target) => {
       if (target.kind !== 'embedded') throw new TypeError('the demo works on its own database');
@@ -244,7 +244,7 @@ interface DemoStage {
   readonly terminal: Terminal;
   readonly dependencies: Dependencies;
   readonly runLine: RunLine;
-  /** The next ids that are made. */
+  /** The next ids that will be given out. */
   readonly ids: string[];
 }
 
@@ -256,7 +256,7 @@ async function perform(words: readonly string[], ids: readonly string[], stage: 
   let talk = '';
   const recorder: Terminal = {
     ...terminal,
-    // As a person would see it, also where the demo itself is read by a program.
+    // As a person would see it, even if a program reads the demo's output.
     stdout: {
       hasColor: terminal.stdout.hasColor,
       hasUnicode: terminal.stdout.hasUnicode,
@@ -276,7 +276,7 @@ async function perform(words: readonly string[], ids: readonly string[], stage: 
   };
   const exitCode = await runLine(words, { ...dependencies, terminal: recorder });
   if (exitCode === 0) return output;
-  // All of it was shown already; what ended it comes last.
+  // Everything was shown already; the failure comes last.
   const said = talk.split('\n').findLast((line) => line.startsWith('tally: '));
   const why = said?.slice('tally: '.length) ?? 'it failed';
   const kind = (Object.keys(errorFacts) as ErrorKind[]).find((each) => errorFacts[each].exitCode === exitCode);

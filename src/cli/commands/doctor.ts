@@ -1,4 +1,4 @@
-/** `tally doctor`: a whole database held to every rule. */
+/** `tally doctor`: checks a whole database against every rule. */
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
@@ -59,7 +59,7 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   if (rebuild === true) await rebuildDerived(session, target, maintenance);
   const data = await maintenance.examine(database, { isFull: full === true, events });
   const { stdout } = terminal;
-  // A table of nothing says less than the summary beside it.
+  // An empty table says less than the summary.
   if (output.format !== 'table' || data.findings.length > 0) {
     terminal.out(await render({ data }, view, { choice: output, fields, stdout }));
   }

@@ -1,4 +1,4 @@
-/** `tally help TOPIC`; the help of commands is printed by the commands themselves. */
+/** `tally help TOPIC`; the commands themselves print their help. */
 
 import type { Command } from 'commander';
 

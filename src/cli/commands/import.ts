@@ -1,4 +1,4 @@
-/** `tally import events`: a file into events, with progress and a report of the rows that were refused. */
+/** `tally import events`: turns a file into events, with progress and a report of refused rows. */
 
 import { createReadStream } from 'node:fs';
 
@@ -56,9 +56,9 @@ interface ImportFlags {
 const usualBatchSize = 5_000;
 const refusedHeader = 'line,reason';
 const shownRefusals = 10;
-/** Read in the time that a thread takes to start, and some more. */
+/** A smaller file is read in about the time that a thread takes to start. */
 const largeBytes = 2 * 1024 * 1024;
-/** Events in the first batch of a large file: storing begins while those of a whole one are still being read. */
+/** Events in the first batch of a large file: storing begins while a whole batch would still be being read. */
 const firstOfLarge = 250;
 
 const repeated = (value: string, before: readonly string[] = []) => [...before, value];
@@ -141,14 +141,14 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   const target = await session.target();
   const isRehearsal = session.flags.dryRun === true;
   if (!isRehearsal) await confirmWrite(session, target, say`Import events from ${file}`);
-  // Begins to read before the database is opened.
+  // Starts reading before the database is opened.
   const { batches, close } = await openReading(file, size, { flags, session, delimiter });
   let opened: OpenForWriting | ImportRehearsal | undefined;
   let progress: Progress | undefined;
   try {
     opened = await (isRehearsal ? openRehearsal(session, target) : openForWriting(session, target));
     const watched = await watchValues(session, opened.plain);
-    // Nothing that is rehearsed stays, so that none of it is counted.
+    // A rehearsal keeps nothing, so nothing of it is counted.
     const counting = isRehearsal || session.flags.quiet === true ? undefined : opened.plain;
     const lateBefore = counting === undefined ? undefined : await countLate(counting);
     const signal = stopSignal(session);
@@ -269,7 +269,7 @@ async function tellReport(
   const { rows, accepted, known, outsideContractCount } = report;
   if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
   if (outsideContractCount > 0) warnOfOutside(session, outsideContractCount);
-  // A person has read the first ones by then, and those of a large file would push everything else off the screen.
+  // A person has read the first ones by then, and all of a large file's would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...known, ...refusals };
   const body = isRehearsal ? { dryRun: data } : { data };
@@ -295,7 +295,7 @@ async function tellReport(
   }
 }
 
-/** Another version of a file that was imported before, or a key that is not one row's own. */
+/** Warns of replaced events: another version of an imported file, or a key that several rows share. */
 function tellReplaced(session: Session, replaced: number, isRehearsal: boolean): void {
   const [verb, end] = isRehearsal ? ['would replace', 'would be'] : ['replaced', 'is'];
   const events = counted(replaced, 'event');
@@ -307,8 +307,8 @@ function tellReplaced(session: Session, replaced: number, isRehearsal: boolean):
 }
 
 /**
- * Lines and reasons, so that the rows can be mended and imported again. What is replaced was looked at before. A reason repeats
- * names of the file, which somebody else may have written.
+ * Writes lines and reasons, so that the rows can be corrected and imported again. Whether the file may be replaced was checked
+ * before. A reason repeats names from the imported file, which somebody else may have written.
  */
 function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): void {
   const column = { header: 'REASON', path: 'reason' };

@@ -1,4 +1,4 @@
-/** Commands that are no operation, by name in the order of help. Each is loaded when it stands on the command line. */
+/** Commands that are not operations, by name in the order of help. Each is loaded when the command line names it. */
 
 import type { CommandModule } from './command.ts';
 
@@ -6,11 +6,11 @@ export interface LocalCommand {
   readonly summary: string;
   readonly heading: 'Administration:' | 'Tools:';
   readonly isHidden?: true;
-  /** Whether a verb of its own comes next. */
+  /** Whether one of its verbs follows. */
   readonly hasVerbs?: true;
-  /** With `--dry-run` it says what it would do, or reads alone; every other one refuses that flag. */
+  /** With `--dry-run` it says what it would do, or only reads; every other command refuses that flag. */
   readonly takesDryRun?: true;
-  /** Global flags whose name is a flag of its own here, with another meaning. */
+  /** Global flags that this command replaces by a flag of the same name with another meaning. */
   readonly ownFlags?: readonly string[];
   load(): Promise<CommandModule>;
 }
@@ -80,7 +80,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   demo: {
     summary: 'The main job on a database of its own',
     heading: 'Tools:',
-    // It has its own databases, and tells its story on a file of events.
+    // It has its own database; its `--events` is a file of events for the story.
     ownFlags: ['events'],
     load: () => import('./demo.ts'),
   },
@@ -103,7 +103,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
   },
 };
 
-/** Verbs that are no operation, in the group of the operations that they belong to. */
+/** Verbs that are not operations, in the group of operations that they belong to. */
 export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<LocalCommand, 'summary' | 'load'>>>>> = {
   budgets: {
     check: {

@@ -34,7 +34,7 @@ Examples:
     );
 };
 
-/** The flags that every document takes. */
+/** Adds the flags that every document takes. */
 export function documentOptions(command: Command): Command {
   return command
     .addOption(command.createOption('--format <format>', 'how to print it').choices([...documentFormats]))

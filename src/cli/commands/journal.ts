@@ -115,7 +115,7 @@ function filtered(command: Command): Command {
     .option('--operator <name>', 'only what this user did');
 }
 
-/** The operation by its name, whichever way it was called. A misspelt one would look like one that nobody ever did. */
+/** Replaces the given name by the operation's. Refuses a misspelt one: it would look like an operation that nobody ever used. */
 async function namingOperation(flags: ListFlags, loadManifest: LoadManifest): Promise<ListFlags> {
   const { operation: given } = flags;
   if (given === undefined) return flags;
@@ -152,7 +152,7 @@ const fields = (
   'isGeneratedId amountCents creditAmount body override responseId error previous hash'
 ).split(' ');
 
-/** Every member of a line: what is kept as a sheet is all that there is to look at later. */
+/** Every member of a line: an exported sheet must hold everything. */
 const whole: View = {
   rows: 'data',
   columns: fields.map((path) => view.columns.find((column) => column.path === path) ?? { header: path, path }),
@@ -178,7 +178,7 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   if (data.length < shown.length) tell(session, say`${data.length} of ${shown.length}: --limit shows more`);
 }
 
-/** Beginnings without an end, and ends that say that nobody knows; what was finished later is left out. */
+/** Beginnings without an outcome, and unknown outcomes; calls finished later are left out. */
 function unfinished(lines: readonly JournalLine[]): JournalLine[] {
   const keyOf = ({ call, target, params, externalId }: JournalLine) =>
     externalId === undefined ? call : JSON.stringify([target, params, externalId]);
@@ -186,7 +186,7 @@ function unfinished(lines: readonly JournalLine[]): JournalLine[] {
   return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line);
 }
 
-/** What is no line is not wanted either. */
+/** Chooses lines by the flags; a text that is not a line never matches. */
 function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine | undefined) => boolean {
   const [from, to] = [instantOf('--since', since), instantOf('--until', until)];
   return (line) => {

@@ -1,4 +1,4 @@
-/** `tally profile`: named services and databases. Adding one does not put it in use: that could be production, unasked. */
+/** `tally profile`: named services and databases. Adding one does not select it: that could be production, unasked. */
 
 import type { Command } from 'commander';
 
@@ -117,7 +117,7 @@ interface Verb {
   readonly summary: string;
   readonly examples: readonly Example[];
   readonly takesName?: true;
-  /** A name stands for `--profile`. */
+  /** A given name means the same as `--profile`. */
   readonly mayTakeName?: true;
   readonly runAction: Run;
   readonly action: (session: Session, name: string) => Promise<void>;
@@ -194,7 +194,7 @@ async function remove(session: Session, name: string): Promise<void> {
   const wasInUse = profiles.current() === name;
   const { leftInKeyring } = await profiles.remove(name);
   if (leftInKeyring !== undefined) session.terminal.err(say`its key is still in the ${leftInKeyring}\n`);
-  // The next write would be on another one, and nobody would ask.
+  // The next write goes to another database, and nobody would be asked.
   const now = wasInUse ? '; it was in use: commands work on the local database from now on' : '';
   tell(session, say`profile ${name} and its key are removed${now}`);
 }
@@ -223,7 +223,7 @@ async function show(session: Session): Promise<void> {
           ['profile', target.profile],
           ['environment', target.environment],
           ['database', withoutPassword(target.database)],
-          // Hardly ever there, so not worth a line where it is not.
+          // Rarely set, so not worth a line when it is not.
           ...(target.events === undefined ? [] : [['events', withoutPassword(target.events)] as const]),
           ['organization', target.organization],
         ];
@@ -237,7 +237,7 @@ async function show(session: Session): Promise<void> {
     await render({ data }, showView, {
       choice: output,
       fields: ['setting', 'value', 'source'],
-      // Where a database lies is what one looks for here: a long path takes another line, and none of it is cut.
+      // The path of the database is what people look for here: a long one takes another line, and none of it is cut.
       stdout: { ...terminal.stdout, columns: undefined },
     }),
   );

@@ -1,4 +1,4 @@
-/** `tally pull`: contracts of a remote service into a file that is read like a database. */
+/** `tally pull`: mirrors contracts of a remote service into a file that is read like a database. */
 
 import type { CommandModule } from './command.ts';
 import type { PullFlags } from '../pull/run.ts';

@@ -1,4 +1,4 @@
-/** `tally restore`: a database from a backup, where there is none. */
+/** `tally restore`: makes a database from a backup, where there is none. */
 
 import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { withoutPassword } from '../../database-url.ts';

@@ -1,4 +1,4 @@
-/** `tally serve`: the embedded database behind the HTTP interface, until it is told to stop. */
+/** `tally serve`: serves the embedded database over HTTP, until it is told to stop. */
 
 import { BillingError, OutdatedError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
@@ -14,7 +14,7 @@ import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 import { allowPrivateFlag } from './webhooks-deliver.ts';
 
-/** A week: a timer of the runtime counts no further than 24 days. */
+/** A week: the runtime's timers reach no further than 24 days. */
 const longestPauseSeconds = 7 * 24 * 60 * 60;
 
 interface ServeFlags {
@@ -99,7 +99,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   tellOfUpgrade(session, opened);
   warnOfPlace(session, target);
   try {
-    // The organization exists before the first request, so that a key can be made for it meanwhile.
+    // Creates the organization before the first request, so that a key can be made for it meanwhile.
     await engine.owner(target.organization);
     await warnOfWhatCannotBeWritten(session, engine);
     const isVerbose = flags.logRequests === true || session.flags.debug === true;
@@ -120,12 +120,12 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       allowPrivate: flags.allowPrivateWebhooks === true,
       onFailure(error) {
         server.tellFailure('webhooks', error);
-        // Whoever watches this process starts it again, in the version that is there by then (reliability 8).
+        // A supervisor restarts this process, in the version that is installed by then (reliability 8).
         if (error instanceof OutdatedError) outdated.reject(error);
       },
     });
     sender.start();
-    // Who reads that it listens may stop it at once.
+    // Whoever reads that it listens may stop it at once.
     const stopped = dependencies.untilStopped();
     terminal.out(say`tally serve: listening on ${server.url}\n`);
     try {
@@ -139,7 +139,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   }
 }
 
-/** What can only be read is served all the same, and bill runs then pass it over in silence. Who holds the lock will let go. */
+/** Warns of a database that can only be read: it is served, but bill runs skip it silently. A lock needs no warning. */
 async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Promise<void> {
   try {
     await engine.checkWritable();

@@ -1,4 +1,4 @@
-/** `tally simulate`: billing as it would come, on a service in memory that is gone afterwards. */
+/** `tally simulate`: billing as it would come, on a service in memory that is discarded afterwards. */
 
 import { vouch } from '../terminal/safe-text.ts';
 import type { CompareFlags } from '../simulation/compare.ts';

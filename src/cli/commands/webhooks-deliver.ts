@@ -1,4 +1,4 @@
-/** `tally webhooks deliver`: attempts what is due now and ends, for cron and for scripts. */
+/** `tally webhooks deliver`: attempts the deliveries due now and ends, for cron and scripts. */
 
 import { BillingError } from '../../errors.ts';
 import { render } from '../output/output.ts';
@@ -13,7 +13,7 @@ interface DeliverFlags {
   readonly allowPrivateWebhooks?: true;
 }
 
-/** The flag that lets a sender reach private addresses, wherever one runs. */
+/** The flag that lets a sender reach private addresses, for every command that sends. */
 export const allowPrivateFlag = [
   '--allow-private-webhooks',
   'send webhooks to private addresses too, for simulation',

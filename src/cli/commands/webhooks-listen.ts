@@ -1,4 +1,4 @@
-/** `tally webhooks listen`: a receiver on this machine that verifies each event and prints it, one line each. */
+/** `tally webhooks listen`: a receiver on this machine that verifies each event and prints a line for it. */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -97,7 +97,7 @@ interface Reply {
 
 async function answerTo(request: IncomingMessage, { webhook, forwardTo, session }: Receiver): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405, text: 'post events here' };
-  // As it was signed; undefined when it is larger than any event.
+  // The bytes as they were signed; undefined if they are more than any event has.
   const body = await bytesOf(request, limits.webhookBodyBytes);
   if (body === undefined) return { status: 413, text: 'too large' };
   const headers = signedHeaders(request.headers);
@@ -125,7 +125,7 @@ function signedHeaders(headers: IncomingHttpHeaders): Record<(typeof header)[key
   };
 }
 
-/** The status that the program answered; null when it did not. */
+/** The status of the program's answer; null if it did not answer. */
 async function forward(url: URL, body: Buffer, headers: Readonly<Record<string, string>>): Promise<number | null> {
   try {
     const answer = await fetch(url, {
@@ -148,7 +148,7 @@ function checkFormat({ flags, output }: Session): void {
   throw new BillingError('usage', 'an event is printed whole', { hint: 'give -o jsonl, and pipe it into jq' });
 }
 
-/** One line an event: the event itself where JSON was asked for, else its time, type and id. */
+/** Prints a line per event: the event itself if JSON was asked for, else its time, type and id. */
 function print(
   { terminal, output }: Session,
   event: Readonly<Record<string, unknown>>,

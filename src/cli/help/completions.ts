@@ -1,7 +1,6 @@
 /**
- * Completion scripts, written from the places of the command line: groups, verbs and flags stand in the script, so that a Tab
- * starts nothing; the values of a flag are asked for with `tally __complete`. No candidate is ever evaluated (security 4,
- * SEC-24).
+ * Completion scripts, made from the places of the command line. Groups, verbs and flags are in the script, so a Tab starts no
+ * process for them; the values of a flag come from `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
  */
 
 import { globalFlags } from '../command-line/global-flags.ts';
@@ -26,11 +25,11 @@ export interface Place {
   readonly next: Readonly<Record<string, string>>;
   /** Flags without dashes. */
   readonly flags: readonly string[];
-  /** Those of them that no value follows. */
+  /** Flags that take no value. */
   readonly switches: readonly string[];
   /** Flags whose values tally knows. */
   readonly asks: readonly string[];
-  /** How many ids follow, which tally is asked for. */
+  /** How many ids follow; tally is asked for them. */
   readonly ids: number;
 }
 
@@ -51,13 +50,13 @@ const globalSwitches = (globalFlags as readonly GlobalFlag[])
   .map(({ name }) => name);
 const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env'];
-/** What says which database is asked for candidates. */
+/** Flags that say which database is asked for candidates. */
 const contextFlags = ['--profile', '--database', '--events', '--org'];
 
 const head = (comment: string, install: string) =>
   `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;
 
-/** Flags behind which the next word is another one, wherever they stand. */
+/** Flags that never take the next word as a value, wherever they stand. */
 function switchesOf(places: readonly Place[]): string[] {
   const valued = new Set(places.flatMap(({ flags, switches }) => flags.filter((flag) => !switches.includes(flag))));
   const own = places.flatMap(({ switches }) => switches).filter((flag) => !valued.has(flag));

@@ -1,4 +1,4 @@
-/** What stands around the flags in help: usage, examples, and where the rest is said. */
+/** What surrounds the flags in help: usage, examples, and where to find the rest. */
 
 import type { Command } from 'commander';
 
@@ -28,12 +28,12 @@ export function describeRoot(root: Command): Command {
     .addHelpText('after', rootExamples);
 }
 
-/** The help of a group, beside its summary. */
+/** The help of a group, besides its summary. */
 export function describeGroup(group: Command, commands: readonly CommandSpec[]): Command {
   return group.usage('<verb> [id] [flags]').addHelpText('after', () => examplesOfGroup(commands));
 }
 
-/** The first example of its first verbs. */
+/** The first examples of the group's first verbs. */
 function examplesOfGroup(commands: readonly CommandSpec[]): string {
   const [alone, ...others] = commands;
   if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
@@ -48,7 +48,7 @@ function isDone({ line }: ExampleLine): boolean {
   return !line.endsWith(' --dry-run');
 }
 
-/** Of one command. */
+/** The examples of one command. */
 export function examplesText({
   examples,
   localExamples = [],

@@ -1,10 +1,10 @@
-/** The members that a flag of records takes, for its line in help. */
+/** The members of a flag that takes records, for its line in help. */
 
 import type { FlagSpec, Shape } from '../command-line/manifest.ts';
 
 type Field = readonly [name: string, shape: Shape];
 
-/** `fields: name, roles (primary, csm); optional: phone`; empty for a flag that is no record, or whose names the caller chooses. */
+/** `fields: name, roles (primary, csm); optional: phone`; empty if the flag takes no record, or the caller chooses the names. */
 export function fieldsNote({ fields = {} }: Pick<FlagSpec, 'fields'>): string {
   const all = Object.entries(fields).flatMap((field) => leaves(field, true));
   const required = all.filter(({ isRequired }) => isRequired).map(({ text }) => text);
@@ -16,7 +16,7 @@ export function fieldsNote({ fields = {} }: Pick<FlagSpec, 'fields'>): string {
   );
 }
 
-/** An object within the record is given by its members, as in `csm.email`; a list of objects as JSON. */
+/** An object inside the record is given by its members, as in `csm.email`; a list of objects as JSON. */
 function leaves([name, shape]: Field, isOuterRequired: boolean): { text: string; isRequired: boolean }[] {
   const isRequired = isOuterRequired && shape.isRequired === true;
   if (shape.kind === 'object') {

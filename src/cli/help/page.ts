@@ -3,7 +3,7 @@
 import type { ExampleLine } from '../command-line/manifest.ts';
 
 export interface HelpFlag {
-  /** As in help: `-o, --output <format>`. */
+  /** The form in help: `-o, --output <format>`. */
   readonly form: string;
   readonly description: string;
   readonly choices?: readonly string[];
@@ -22,12 +22,12 @@ export interface HelpPage {
   readonly examples: readonly ExampleLine[];
 }
 
-/** `tally backup <file>`: what is typed, but for flags that may be left out. */
+/** The command line without optional flags: `tally backup <file>`. */
 export function commandLineOf({ words, usage }: HelpPage): string {
   return ['tally', ...words, usage.replace(/ ?\[flags\]$/, '')].join(' ').trimEnd();
 }
 
-/** Whether a page is of a command that has verbs, and does nothing without one. */
+/** Whether a page belongs to a command with verbs, which does nothing without one. */
 export function isGroupPage({ usage }: HelpPage): boolean {
   return usage.startsWith('<verb>');
 }

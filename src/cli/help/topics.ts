@@ -1,8 +1,8 @@
-/** What `tally help TOPIC` prints beside the help of commands. */
+/** What `tally help TOPIC` prints, besides the help of commands. */
 
 import { errorFacts, terminatedExitCode } from '../../errors.ts';
 
-/** Kept stable: scripts rely on them. */
+/** Stable: scripts rely on these codes. */
 export const exitCodeMeanings: readonly (readonly [exitCode: number, meaning: string])[] = [
   [0, 'done'],
   [errorFacts.internal.exitCode, 'unexpected failure of the service or of tally'],
@@ -116,7 +116,7 @@ const secrets = `Secrets:
 
 export const helpTopics = { 'exit-codes': exitCodes, environment, input, output, policy, secrets } as const;
 
-/** Whether `tally help WORD` is one of these rather than a command. */
+/** Whether WORD in `tally help WORD` is a topic and not a command. */
 export function isTopic(word: string): word is keyof typeof helpTopics {
   return Object.hasOwn(helpTopics, word);
 }
