@@ -1,4 +1,4 @@
-/** What a contract agreed on beside its plan, as overrides of the contract that is made in its place. */
+/** What a contract agreed on besides its plan, as overrides of the contract that replaces it. */
 
 import { saySame } from '../catalog/comparison.ts';
 import type { PriceDefinition } from '../catalog/definitions.ts';
@@ -7,7 +7,7 @@ import type { HistoryCatalog } from './history-catalog.ts';
 
 type Item = HistoricContract['contract']['terms']['items'][number];
 
-/** Prices that differ from the plan's own; `idOf` gives the price's id at that service, undefined where the plan has none. */
+/** The prices that differ from the plan's. `idOf` returns a price's id at the new service; undefined if the plan lacks it. */
 export function overridesOf(
   { contract }: HistoricContract,
   catalog: HistoryCatalog,

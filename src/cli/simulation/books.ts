@@ -1,4 +1,4 @@
-/** What a simulated service holds, read through its lists, in the order in which it came to be. */
+/** Reads what a simulated service holds through its lists, in the order of creation. */
 
 import type { Billing, ResponseBody } from '../../operations/index.ts';
 import { everyRow, type ListName, type RowOf } from '../every-row.ts';
@@ -17,13 +17,13 @@ export async function oldestFirst<N extends ListName>(
   return (await everyRow(billing, name, query)).toReversed();
 }
 
-/** With lines and periods. */
+/** All invoices, with lines and periods. */
 export async function invoicesOf(billing: Billing, customerId?: string): Promise<Invoice[]> {
   const ofCustomer = customerId === undefined ? {} : { customerId };
   return await oldestFirst(billing, 'invoices.list', { ...ofCustomer, include: 'lineItems,period' });
 }
 
-/** Of `query` nothing that leaves entries out. */
+/** The whole ledger, oldest first; `query` must not leave entries out. */
 export async function ledgerOf(
   billing: Billing,
   contractId: string,
@@ -33,18 +33,18 @@ export async function ledgerOf(
   return entries.toReversed();
 }
 
-/** What webhooks would have told. */
+/** The events that webhooks would have sent. */
 export async function deliveriesOf(billing: Billing): Promise<Delivery[]> {
   return await oldestFirst(billing, 'webhooks.deliveries', { include: 'payload' });
 }
 
-/** The contract that an event is about; undefined where it is about none. */
+/** The contract that an event is about; undefined if there is none. */
 export function contractIdOf({ eventType, payload }: Delivery): string | undefined {
   const data = (payload?.['data'] ?? {}) as { readonly id?: string; readonly contractId?: string };
   return eventType.startsWith('contract.') ? data.id : data.contractId;
 }
 
-/** The instant at which a budget was first found to be exhausted; null when it was not. */
+/** The instant at which a budget was first found exhausted; null if it was not. */
 export function exhaustionOf(deliveries: readonly Delivery[], contractId: string, label: string): string | null {
   const found = deliveries.find(
     (each) =>

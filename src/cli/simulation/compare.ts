@@ -1,4 +1,4 @@
-/** `tally simulate compare`: real usage under another catalog, start or grant, beside what it comes to as it was. */
+/** `tally simulate compare`: real usage under another catalog, start or grant, compared with the unchanged history. */
 
 import * as z from 'zod';
 
@@ -127,7 +127,7 @@ async function compared(
   }
 }
 
-/** The first instant at which anything of the history happens, or is to happen. */
+/** The first instant at which anything in the history happens, or is to happen. */
 function startOf({ contracts, events }: History, { startDate, grants }: Conditions, until: string): string {
   const dates = [
     ...contracts.map(({ contract }) => contract.startDate),

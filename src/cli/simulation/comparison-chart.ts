@@ -9,7 +9,7 @@ import { money } from '../views/blocks.ts';
 import { barLines } from '../charts/bars.ts';
 import type { Bar, ChartStyle } from '../charts/bars.ts';
 
-/** Every bar is drawn to the largest amount. */
+/** All bars on the scale of the largest amount. */
 export function drawComparison(customers: readonly ComparedCustomer[], style: ChartStyle): SafeText {
   const largest = customers.reduce(
     (most, { beforeCents, afterCents }) => Math.max(most, lengthOf(beforeCents), lengthOf(afterCents)),
@@ -35,7 +35,7 @@ export function drawComparison(customers: readonly ComparedCustomer[], style: Ch
   );
 }
 
-/** For drawing alone, where the last digit cannot be seen. */
+/** Only for drawing, where the last digit cannot be seen. */
 function lengthOf(cents: ExactNumber): number {
   return Number(textOfNumber(cents));
 }

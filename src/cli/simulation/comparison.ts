@@ -1,4 +1,4 @@
-/** Two replays beside each other: what each customer is billed, and what the change of conditions comes to. */
+/** Compares two replays: what each customer is billed, and the effect of the changed conditions. */
 
 import { exactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
@@ -10,11 +10,11 @@ import type { Replayed } from './replay.ts';
 export interface Amounts {
   /** What was really billed. */
   readonly billedCents: ExactNumber;
-  /** What a replay of the unchanged history bills: what the change is measured from. */
+  /** What a replay of the unchanged history bills: the base of the difference. */
   readonly beforeCents: ExactNumber;
   readonly afterCents: ExactNumber;
   readonly differenceCents: ExactNumber;
-  /** Of before, in percent with two decimals, rounded half away from 0; null where before is 0. */
+  /** Difference in percent of `beforeCents`, with two decimals, rounded half away from 0; null if that is 0. */
   readonly differencePercent: ExactNumber | null;
 }
 
@@ -27,18 +27,18 @@ export interface ComparedCustomer extends Amounts {
 export interface Comparison {
   readonly from?: string;
   readonly until: string;
-  /** Of a database. */
+  /** Events replayed from a database. */
   readonly eventCount?: number;
-  /** Of a mirror: metered lines of invoices, which stand for their events. */
+  /** From a mirror: metered lines of invoices, which stand for events. */
   readonly quantityCount?: number;
-  /** Customers one of whose contracts could not be repeated: they are in no amount. */
+  /** Customers with a contract that could not be repeated: they are in no amount. */
   readonly leftOutCount?: number;
   readonly total: Amounts;
   readonly customers: readonly ComparedCustomer[];
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
 }
 
-/** Invoices count whose billing period begins from `from` on, and before `until`; cancelled ones never. */
+/** Counts invoices whose billing period begins on or after `from`, and before `until`; never cancelled ones. */
 export function compare(
   history: History,
   { before, after }: { readonly before: Replayed; readonly after: Replayed },
@@ -59,7 +59,7 @@ export function compare(
   };
   const [totalBefore, totalAfter] = [replayedTotal(before), replayedTotal(after)];
 
-  // What such a contract used would fall to another of its customer, and its own amounts are not known.
+  // Usage of such a contract would be billed on another contract of its customer, and its own amounts are not known.
   const isComplete = ({ id }: { readonly id: string }) => !before.incomplete.has(id) && !after.incomplete.has(id);
   const complete = history.customers.filter(isComplete);
   const leftOutCount = history.customers.length - complete.length;
@@ -119,7 +119,7 @@ function amounts({ billed, before, after }: Sums): Amounts {
   };
 }
 
-/** `25.00`, `-3.33`, rounded half away from 0; null of nothing. */
+/** A percentage such as `25.00` or `-3.33`, rounded half away from 0; null if `whole` is 0. */
 export function percentOf(part: bigint, whole: bigint): ExactNumber | null {
   if (whole === 0n) return null;
   const isNegative = part < 0n !== whole < 0n && part !== 0n;

@@ -1,4 +1,4 @@
-/** What a scenario expects, held to what came of it. */
+/** Checks what a scenario expects against its outcome. */
 
 import { assert } from '../../assert.ts';
 import { Big } from 'big.js';
@@ -21,7 +21,7 @@ type Expected = Entry<'expect'>;
 
 export interface Outcome {
   readonly line: number;
-  /** What is looked at: `balance of acme`. */
+  /** What is checked: `balance of acme`. */
   readonly what: string;
   readonly at: string;
   readonly isMet: boolean;
@@ -30,7 +30,7 @@ export interface Outcome {
   readonly actual: string;
 }
 
-/** Looks at one expectation now. What the service refuses to answer is not met, with its words. */
+/** Checks one expectation now. If the service refuses to answer, it is not met, and the refusal is the actual value. */
 export async function examine(
   scenario: Scenario,
   index: number,
@@ -148,7 +148,7 @@ function expectedWords(entry: Expected): string {
   return `${text} ${valueText(entry[name as Comparison])}`;
 }
 
-/** As it stands in a file. */
+/** A value as a file would have it. */
 function valueText(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (isExactNumber(value)) return textOfNumber(value);
@@ -167,7 +167,7 @@ function isInOrder(one: unknown, other: unknown): boolean {
   return found !== undefined && found <= 0;
 }
 
-/** Below 0, 0 or above; undefined for values that cannot be compared. */
+/** Below 0, 0, or above 0; undefined for values that cannot be compared. */
 function order(one: unknown, other: unknown): number | undefined {
   if (one === other) return 0;
   const numbers = [one, other].map(numberOf);
@@ -180,7 +180,7 @@ function order(one: unknown, other: unknown): number | undefined {
   return compareText(left ?? '', right ?? '');
 }
 
-/** Amounts in dollars are texts on the wire. */
+/** A number, also from a text: amounts in dollars are texts on the wire. */
 function numberOf(value: unknown): Big | undefined {
   const text = isExactNumber(value) ? textOfNumber(value) : typeof value === 'string' ? value : '';
   return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/.test(text) ? new Big(text) : undefined;

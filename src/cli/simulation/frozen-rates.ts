@@ -1,6 +1,6 @@
 /**
- * The rates that a contract froze, for the contract that is made in its place. The contract's own rates stand before those of
- * the rate card of then, and nothing marks where the card begins.
+ * The rates that a contract froze, for the contract that replaces it. The contract's own rates come before those of the rate
+ * card at that time, and nothing marks where the card begins.
  */
 
 import { limits } from '../../limits.ts';
@@ -13,7 +13,7 @@ import type { HistoricCard, HistoryCatalog } from './history-catalog.ts';
 
 type Rate = RateCardDefinition['rates'][number];
 
-/** What the rate card of a meter has to be when the contract is made, and the overrides that it is made with. */
+/** The rate card that a meter needs when the contract is created, and the contract's overrides. */
 export interface MeterRates {
   readonly meterId: string;
   readonly card: Pick<RateCardDefinition, 'rates' | 'fallbackUnitAmount'>;
@@ -24,12 +24,12 @@ export interface MeterRates {
 
 export interface RatePlace {
   readonly live: LiveCatalog;
-  /** Prices of the plan at the service on which the contract is made anew. */
+  /** Prices of the new contract's plan at the new service. */
   readonly prices: readonly LivePrice[];
   readonly other: CatalogFile | undefined;
 }
 
-/** By meter of the plan: all that the contract froze, or what it agreed on beside a card that the other catalog has. */
+/** By meter of the plan: all that the contract froze, or what it agreed on besides a card that the other catalog has. */
 export function ratesOf(
   { contract }: HistoricContract,
   catalog: HistoryCatalog,
@@ -42,7 +42,7 @@ export function ratesOf(
   );
   return [...meters].map(([code, meterId]): MeterRates => {
     const items = contract.terms.items.filter(({ pricingId }) => catalog.prices.get(pricingId)?.meter === code);
-    // Prices on one meter have the same rates; of a mirror those with tiers show none.
+    // Prices on one meter have the same rates; in a mirror, those with tiers show none.
     const item = items.find(({ rates }) => rates.length > 0) ?? items[0];
     const listed = live.rateCards.find(({ id }) => id === meterId)?.definition ?? { rates: [] };
     if (item === undefined) return { meterId, card: listed, overrides: [], note: undefined };
@@ -59,7 +59,7 @@ export function ratesOf(
     const open = rates.slice(least, most);
     const isOfToday = amongCombinations(today.rates);
     const kept = open.filter((rate) => !isOfToday(rate));
-    // A rate that the new card has alike is the same whosever it was. A mirror shows no card, and says so by itself.
+    // A rate that the new card has too needs no guess. A mirror shows no card, and says so itself.
     const alike = new Set(listed.rates.map(keyOf));
     const guessed = today.updatedAt === undefined ? [] : open.filter((rate) => !alike.has(keyOf(rate)));
     return {
@@ -72,8 +72,8 @@ export function ratesOf(
 }
 
 /**
- * The rate card begins at one of these places. A combination that comes twice was overridden first, and a card has no rate
- * without a combination; what has not been set since is the card of then.
+ * The range of places at which the rate card may begin. A combination that occurs twice was overridden first, and a card has
+ * no rate without a combination. A card that has not been set since is the card of that time.
  */
 function beginOfCard(
   rates: readonly Rate[],
@@ -98,13 +98,13 @@ function beginOfCard(
   return { least, most };
 }
 
-/** A simulated clock can stand still between the card, the contract and the next card: so its rates have to be there, too. */
+/** Whether today's card is that of then. Compares rates too: a simulated clock can stand still while the card is set twice. */
 function isOfThen(rates: readonly Rate[], { rates: listed, updatedAt }: HistoricCard, createdAt: string): boolean {
   if (updatedAt === undefined || (updatedAt !== null && updatedAt > createdAt)) return false;
   return saySame({ rates: rates.slice(Math.max(0, rates.length - listed.length)) }, { rates: listed });
 }
 
-/** Whether one of these rates is of the same combination. */
+/** Whether one of these rates has the same combination. */
 function amongCombinations(rates: readonly Rate[]): (rate: Rate) => boolean {
   const known = new Set(rates.map(({ dimensions }) => keyOf({ dimensions })));
   return ({ dimensions }) => known.has(keyOf({ dimensions }));

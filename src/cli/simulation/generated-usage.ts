@@ -1,4 +1,4 @@
-/** Usage that is made up from a rate and a seed. The count of each day is the rate's alone; instants and values are chosen. */
+/** Usage generated from a rate and a seed. The rate alone gives the count of each day; instants and values are random. */
 
 import { Big } from 'big.js';
 
@@ -15,16 +15,16 @@ type Property = NonNullable<Usage['properties']>[string];
 
 export interface GeneratorOptions {
   readonly seed: number;
-  /** Place among the usage of the scenario: each has choices of its own. */
+  /** Index among the scenario's usage: each entry has its own random choices. */
   readonly index: number;
-  /** The scenario's, where the entry has none. */
+  /** The scenario's start, if the entry has none. */
   readonly start: string;
   readonly until: string;
 }
 
 const dayMilliseconds = 86_400_000;
 
-/** How many events a rate comes to in `days` whole days from the beginning: fractions wait until they are a whole event. */
+/** The number of events for a rate in the first `days` whole days: fractions carry over until they make a whole event. */
 function countBy(perDay: string, days: number): number {
   return Number(new Big(perDay).times(days).round(0, Big.roundDown).toFixed());
 }
@@ -34,7 +34,7 @@ export function generatedCount({ perDay = '0', ...entry }: Usage, options: Gener
   return countBy(perDay, daysOf(entry, options));
 }
 
-/** In order of time. A day is 24 hours from `from`; a last one that is cut has its part of the events, by the clock. */
+/** The events in order of time. A day is 24 hours from `from`; of a partial last day, only events before its end count. */
 export function* generatedUsage(entry: Usage, options: GeneratorOptions): Generator<UsageEvent> {
   const { customer = '', eventName = '', contract, perDay = '0', properties = {} } = entry;
   const { from, to } = spanOf(entry, options);

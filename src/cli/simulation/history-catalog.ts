@@ -1,4 +1,4 @@
-/** The catalog that contracts of a service were made with: what is in use, and what is archived and still billed by. */
+/** The catalog that contracts of a service were created with: what is in use, and what is archived but still billed by. */
 
 import type { Billing } from '../../operations/index.ts';
 import { planKey } from '../catalog/definitions.ts';
@@ -7,32 +7,32 @@ import type { CatalogFile } from '../catalog/file.ts';
 import { meterOf, planOf, priceOf, readCatalog } from '../catalog/live.ts';
 
 export interface HistoricPlan {
-  /** As it stands in the file, and as it was called. */
+  /** As it is in the file; `original` is as it was called. */
   readonly plan: PlanDefinition;
   readonly original: PlanDefinition;
   readonly isArchived: boolean;
 }
 
 export interface HistoryCatalog {
-  /** As a file would say it. Of equal names the newest thing in use has it, and the others have another. */
+  /** As a file. Of several things with one name, the newest in use keeps it, and the others get another. */
   readonly file: CatalogFile;
   readonly plans: ReadonlyMap<string, HistoricPlan>;
-  /** Prices by id, as they stand in the file. */
+  /** Prices by id, as they are in the file. */
   readonly prices: ReadonlyMap<string, PriceDefinition>;
-  /** Codes of meters by id, as they stand in the file. */
+  /** Codes of meters by id, as they are in the file. */
   readonly meters: ReadonlyMap<string, string>;
   readonly products: ReadonlyMap<string, string>;
-  /** As they are today, by code of the meter. */
+  /** Rate cards as they are today, by code of the meter. */
   readonly cards: ReadonlyMap<string, HistoricCard>;
 }
 
 export interface HistoricCard {
   readonly rates: RateCardDefinition['rates'];
-  /** When it was set, null for never; undefined of a mirror, which has no rate cards. */
+  /** When it was set; null for never, undefined in a mirror, which has no rate cards. */
   readonly updatedAt?: string | null;
 }
 
-/** `planIds` are those that contracts have. */
+/** Reads the catalog; `planIds` are the plans of contracts. */
 export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<string>): Promise<HistoryCatalog> {
   const live = await readCatalog(billing);
   const products = live.products.map(({ definition }) => definition);
@@ -87,19 +87,19 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
   };
 }
 
-/** Every section, so that nothing is left to what a service has already. */
+/** A file with every section, so that it leaves nothing to what a service already has. */
 export function fileOf(catalog: Catalog): CatalogFile {
   const sections = new Set(['products', 'meters', 'rateCards', 'pricing', 'plans'] as const);
   return { catalog, sections, issueAt: (path, message) => ({ path: path.map(String).join('.'), message }) };
 }
 
-/** Keeps a price by its id, under a name that no price of its product has yet. */
+/** Stores a price by its id, under a name that no other price of its product has. */
 export function keepPrice(prices: Map<string, PriceDefinition>, id: string, definition: PriceDefinition): void {
   const taken = [...prices.values()].filter(({ product }) => product === definition.product).map(({ name }) => name);
   prices.set(id, { ...definition, name: free(definition.name, taken, ` (${tailOf(id)})`) });
 }
 
-/** The items of a plan by the names that its prices, given in the order of the items, were kept under. */
+/** The items of a plan, with the names under which its prices were stored; `pricingIds` are in the order of the items. */
 export function itemsOn(
   { items }: PlanDefinition,
   pricingIds: readonly string[],
@@ -111,12 +111,12 @@ export function itemsOn(
   });
 }
 
-/** A plan whose name and external id another one has. */
+/** The plan under another name, because its own name and external id are taken. */
 export function renamed(plan: PlanDefinition, id: string): PlanDefinition {
   return { ...plan, name: `${plan.name} (${tailOf(id)})`, externalId: undefined };
 }
 
-/** A name that is not taken yet. */
+/** The name, with the ending if it is taken. */
 function free(name: string, taken: readonly string[], ending: string): string {
   return taken.includes(name) ? `${name}${ending}` : name;
 }

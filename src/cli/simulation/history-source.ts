@@ -1,4 +1,4 @@
-/** Where a history comes from: a copy of a database, a server's database as it is, or what a mirror has of another service. */
+/** Where a history comes from: a copy of a database file, a server's database itself, or a mirror of another service. */
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,29 +20,29 @@ export interface HistorySource {
   readonly history: History;
   /** The other catalog, in the terms of the history. */
   readonly catalog: CatalogFile | undefined;
-  /** Until when a replay has to go for whole periods, and where they end when nothing else is asked for. */
+  /** How far a replay must go for whole periods, and the end of the comparison if none is given. */
   readonly until: string;
   readonly now: string;
   readonly notes: MirroredHistory['notes'];
-  /** Whether invoices are all that there is of usage. */
+  /** Whether usage is known only from invoices. */
   readonly isMirror: boolean;
 }
 
 export interface Wanted {
   readonly only: readonly string[];
-  /** A date; usage before it. */
+  /** A date; only usage before it counts. */
   readonly to: string | undefined;
   readonly catalog: CatalogFile | undefined;
   readonly startDate: string | undefined;
 }
 
-/** The source is only read. */
+/** Reads the history; never writes to the source. */
 export async function readSource(target: EmbeddedTarget, wanted: Wanted, session: Session): Promise<HistorySource> {
   const { dependencies } = session;
   const maintenance = await dependencies.openMaintenance();
   const kind = await maintenance.kindOf(target.database);
   if (kind === 'mirror') return await readMirror(target, wanted, session);
-  // What a server keeps is dumped and not copied, and a dump goes back to a server alone.
+  // A server's database could only be dumped, and a dump can only be restored to a server.
   if (kind === 'server') return await readDatabase(target, wanted, dependencies);
   return await inPassingDirectory(join(tmpdir(), 'tallybook-simulation-'), async (directory) => {
     const copy = join(directory, 'copy.db');
@@ -67,7 +67,7 @@ async function readDatabase(
   }
 }
 
-/** Usage has no days here, so whole periods are played to the end, wherever `--to` is. */
+/** A mirror knows no days of usage, so whole periods are played to their end, whatever `--to` says. */
 async function readMirror(
   target: EmbeddedTarget,
   { only, catalog, startDate }: Wanted,

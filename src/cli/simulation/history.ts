@@ -1,4 +1,4 @@
-/** What happened at a service, as far as it decides what is billed: contracts, their credits, and usage. Read, never written. */
+/** What happened at a service, as far as it affects billing: contracts, their credits, and usage. Only read. */
 
 import { assert } from '../../assert.ts';
 import { NotFoundError } from '../../errors.ts';
@@ -18,9 +18,9 @@ export type HistoricEvent = Pick<
 >;
 type Budget = ResponseBody<'budgets.list'>['data']['budgets'][number];
 
-/** A movement of credits that somebody made, as opposed to those that follow from usage and time. */
+/** A movement of credits that somebody made, not one that follows from usage or time. */
 export type Movement = {
-  /** When it is repeated. */
+  /** When the replay repeats it. */
   readonly at: string;
   readonly entry: LedgerEntry;
 } & (
@@ -32,7 +32,7 @@ export type Movement = {
 export interface HistoricContract {
   readonly contract: Contract & { readonly terms: NonNullable<Contract['terms']> };
   readonly budgets: readonly Budget[];
-  /** Entry of the grant that the contract began with. */
+  /** Entry of the contract's initial grant. */
   readonly ownGrantId: string | undefined;
   /** Oldest first. */
   readonly movements: readonly Movement[];
@@ -40,26 +40,26 @@ export interface HistoricContract {
 
 export interface HistoricCustomer {
   readonly id: string;
-  /** The caller's own id, where there is one. */
+  /** The caller's own id, if there is one; else the id. */
   readonly label: string;
   readonly name: string;
 }
 
 export interface History {
-  /** Those that are named, or else those that have contracts. */
+  /** The named customers, or else those with contracts. */
   readonly customers: readonly HistoricCustomer[];
   readonly catalog: HistoryCatalog;
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   readonly contracts: readonly HistoricContract[];
-  /** Those of the customers, in order of time; late ones, which are in no cost, left out. */
+  /** Events of the customers, in order of time, without late ones, which cost nothing. */
   readonly events: readonly HistoricEvent[];
-  /** What was really billed, with periods; drafts as they stand. */
+  /** What was really billed, with periods; drafts as they are now. */
   readonly billed: readonly Invoice[];
 }
 
 const firstDay = `${limits.firstYear}-01-01`;
 
-/** `only` names customers by either id; all when empty. Usage up to `until`, an instant. */
+/** Reads the history. `only` names customers by either id; empty means all. Usage up to `until`, an instant, exclusive. */
 export async function readHistory(
   billing: Billing,
   { only, until }: { readonly only: readonly string[]; readonly until: string },
@@ -75,7 +75,7 @@ export async function readHistory(
     for (const invoice of await oldestFirst(billing, 'invoices.list', { customerId: id, include: 'period' })) {
       billed.push(invoice);
     }
-    // From the very first on: where events were dropped this is refused, and no rest of them taken for all.
+    // From the very first day: if events were dropped, the service refuses this, so the rest is never taken for all.
     for (const event of await oldestFirst(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
       if (!event.isLate) events.push(event);
     }
@@ -101,7 +101,7 @@ export async function readHistory(
   };
 }
 
-/** Those that are named by either id, or all; throws NotFoundError for a name that nobody has. */
+/** The customers named by either id, or all; throws NotFoundError for a name that nobody has. */
 export function chosen(
   rows: readonly Pick<ResponseBody<'customers.list'>['data'][number], 'id' | 'name' | 'metadata'>[],
   only: readonly string[],
@@ -115,7 +115,7 @@ export function chosen(
   return only.length === 0 ? customers : customers.filter((customer) => only.some((name) => isNamed(customer, name)));
 }
 
-/** Grants but for the one that a contract begins with, corrections of grants, and undone grants and corrections. */
+/** Grants except the contract's initial one, adjustments, and reversals of either. */
 async function creditsOf(
   billing: Billing,
   { id: contractId, terms }: HistoricContract['contract'],
@@ -138,8 +138,9 @@ async function creditsOf(
 }
 
 /**
- * An invoice waits for its finalization, and a grant of meanwhile pays it too; a replay finalizes at the end of the period.
- * So a grant is repeated before the end of the first period that it paid for, or that is still a draft.
+ * When a grant is repeated. An invoice waits for its finalization, and a grant made meanwhile pays it too, but a replay
+ * finalizes at the end of the period. So the grant comes before the end of the first period that it paid for, or that is still
+ * a draft.
  */
 export function inTime(grant: LedgerEntry, entries: readonly LedgerEntry[], invoices: readonly Invoice[]): string {
   const paid = new Set(
@@ -156,7 +157,7 @@ function lastMillisecondBefore(date: string): string {
   return timestampOf(end.subtract({ milliseconds: 1 }));
 }
 
-/** The one that the contract began with, where it began with one: later purchases have the same source. Oldest entry first. */
+/** The contract's initial grant, if it began with one: later purchases have the same source. Entries must be oldest first. */
 export function firstPaidGrant(entries: readonly LedgerEntry[]): LedgerEntry | undefined {
   return entries.find(({ type, sourceType }) => type === 'grant' && sourceType === 'contract');
 }

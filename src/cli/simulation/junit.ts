@@ -1,4 +1,4 @@
-/** Outcomes as JUnit XML, which CI systems show: a test case for each expectation. */
+/** Outcomes as JUnit XML for CI systems: a test case for each expectation. */
 
 import { safe } from '../terminal/safe-text.ts';
 import type { Outcome } from './expectations.ts';
@@ -50,7 +50,7 @@ function element(name: string, attributes: Readonly<Record<string, string>>, chi
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Control characters, which XML cannot hold at all, become visible. */
+/** Makes control characters visible, which XML cannot hold at all. */
 function escaped(text: string): string {
   return safe(text).replaceAll(/[&<>"\uFFFE\uFFFF]/g, (character) => entities[character] ?? '\uFFFD');
 }

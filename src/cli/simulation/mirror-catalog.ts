@@ -1,6 +1,6 @@
 /**
- * The catalog that contracts of a mirror are billed by. A mirror has no meters: those here add up the quantities of lines,
- * each under the id of the meter whose they are, and bear the codes that the other catalog has for them.
+ * The catalog that contracts of a mirror are billed by. A mirror has no meters. The meters here add up the quantities of
+ * lines, each under the id of the lines' real meter, and have the codes of the other catalog.
  */
 
 import { InvalidInputError } from '../../errors.ts';
@@ -15,19 +15,19 @@ import type { MirroredPrice } from './mirror-lines.ts';
 
 export type MirroredPlan = ResponseBody<'plans.get'>['data'];
 
-/** Property of an event that stands for a line. */
+/** Property with the quantity, in an event that stands for a line. */
 export const quantityProperty = 'quantity';
 
 export interface MirroredCatalog {
   /** Newest first. */
   readonly prices: readonly { readonly price: MirroredPrice; readonly isListed: boolean }[];
   readonly plans: readonly MirroredPlan[];
-  /** By id of the meter: the names of the values that lines of it show; none of a meter without lines. */
+  /** By id of the meter: the group keys that its lines show; no entry for a meter without lines. */
   readonly groupKeys: ReadonlyMap<string, readonly string[]>;
   readonly rates: ReadonlyMap<string, Catalog['rateCards'][number]['rates']>;
 }
 
-/** What was in force, as a history has it. */
+/** The catalog that was in force, in the form of a history. */
 export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): HistoryCatalog {
   const meters = meterCodes(mirrored, other);
   const prices = new Map<string, PriceDefinition>();
@@ -42,7 +42,8 @@ export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile |
     const pricingIds = row.items.map(({ pricingId }) => pricingId);
     const items = itemsOn(original, pricingIds, prices);
     const isTaken = [...plans.values()].some(({ plan }) => plan.name === original.name);
-    // Its prices have successors of their names: so has the plan, which no contract of the mirror is on.
+    // Newer prices have the names of its prices, so a plan with its name on those prices is needed: no mirrored contract is on
+    // it.
     const isOutdated = items.some((item, index) => item.price !== original.items[index]?.price);
     if (isOutdated && !isTaken && !standIns.some(({ name }) => name === original.name)) standIns.push(original);
     const isArchived = isTaken || isOutdated;
@@ -75,7 +76,7 @@ export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile |
   };
 }
 
-/** The other catalog with meters that add up what the lines of its prices say. */
+/** The other catalog, with meters that add up the lines of its prices. */
 export function withAddedMeters(mirrored: MirroredCatalog, other: CatalogFile): CatalogFile {
   const meters = other.catalog.meters.map((wanted) => {
     const ids = metersOf(mirrored, other, wanted.code);
@@ -84,7 +85,7 @@ export function withAddedMeters(mirrored: MirroredCatalog, other: CatalogFile): 
   return { ...other, catalog: { ...other.catalog, meters } };
 }
 
-/** Prices of the other catalog on a meter that nothing in the mirror was billed by. */
+/** Prices of the other catalog on a meter by which nothing in the mirror was billed. */
 export function withoutUsage(mirrored: MirroredCatalog, other: CatalogFile): string[] {
   return other.catalog.pricing
     .filter(({ meter }) => meter !== undefined && metersOf(mirrored, other, meter).length === 0)
@@ -110,7 +111,7 @@ function adding({ code, ids, groupKeys = [], wanted }: Added): MeterDefinition {
   };
 }
 
-/** A meter has the code under which the other catalog has one of its prices; a meter of old has a code of its own. */
+/** A meter's code is that of the other catalog's meter for one of its prices; an unmatched meter gets a generated code. */
 function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): Map<string, string> {
   const codes = new Map<string, string>();
   for (const isListed of [true, false]) {
@@ -126,8 +127,8 @@ function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): 
 }
 
 /**
- * Meters whose rates the other catalog sets, and none of their prices: the one meter that groups by what its rates name. A
- * mirror knows no codes, so that several cannot be told apart.
+ * Matches meters for which the other catalog sets rates but none of their prices: by the only meter that groups by the names
+ * in its rates. A mirror knows no codes, so several candidates cannot be told apart.
  */
 export function meterByRates(mirrored: MirroredCatalog, other: CatalogFile | undefined): Map<string, string> {
   const found = new Map<string, string>();
@@ -153,7 +154,7 @@ export function meterByRates(mirrored: MirroredCatalog, other: CatalogFile | und
   return found;
 }
 
-/** Meters of the mirror that a code stands for: those whose prices are on it, or whose rates it has. */
+/** The mirror's meters for a code: those whose prices are on it, or whose rates it sets. */
 function metersOf(mirrored: MirroredCatalog, other: CatalogFile, code: string): string[] {
   const { prices } = mirrored;
   const rated = [...meterByRates(mirrored, other)].flatMap(([id, known]) => (known === code ? [id] : []));

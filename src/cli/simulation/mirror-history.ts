@@ -1,4 +1,4 @@
-/** The history of the contracts in a mirror, whose usage is what was invoiced (see mirror-usage.ts). */
+/** The history of the contracts in a mirror; their usage is what was invoiced (see mirror-usage.ts). */
 
 import { ConflictError } from '../../errors.ts';
 import { exactNumber, textOfNumber } from '../../exact-json.ts';
@@ -19,7 +19,7 @@ import { eventsOf, hasLapsedIn, isUsage } from './mirror-usage.ts';
 
 type BudgetUsage = ResponseBody<'budgets.usage'>['data'];
 
-/** What the documented interface shows of a contract; the rest is there where it was read as published. */
+/** What the documented interface shows of a contract; the other fields are present if it was pulled with `--published`. */
 interface ShownContract {
   readonly id: string;
   readonly customerId?: string;
@@ -46,7 +46,7 @@ export interface MirroredHistory {
   /** The service's own time when the last contract was pulled. */
   readonly now: string;
   readonly notes: readonly { readonly customerId: string; readonly note: string }[];
-  /** Of no customer by itself. */
+  /** Remarks that are about no single customer. */
   readonly remarks: readonly string[];
 }
 
@@ -61,7 +61,7 @@ interface MirroredContract {
   readonly unknown: readonly string[];
 }
 
-/** `only` names customers by either id; all when empty. Throws ConflictError for a contract that was pulled without its plan. */
+/** Reads the history; `only` names customers by either id, all when empty. Throws ConflictError for a contract without a plan. */
 export async function readMirrorHistory(
   mirror: Mirror,
   { only, catalog: other }: { readonly only: readonly string[]; readonly catalog: CatalogFile | undefined },
@@ -113,17 +113,17 @@ function remarksOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): s
   ];
 }
 
-/** As the service answered it. */
+/** The body as the service answered it. */
 function bodyOf<K extends keyof Bodies>(_kind: K, { body }: Mirrored): Bodies[K] {
   return body as unknown as Bodies[K];
 }
 
-/** Newest first. */
+/** All records of a kind, newest first. */
 async function allOf<K extends keyof Bodies>(mirror: Mirror, kind: K): Promise<Bodies[K][]> {
   return (await mirror.list(kind, {})).rows.map((row) => bodyOf(kind, row));
 }
 
-/** Those that the service lists, newest first, and those that plans have besides. */
+/** The prices that the service lists, newest first, then further prices of plans. */
 async function pricesOf(mirror: Mirror, plans: readonly MirroredPlan[]): Promise<MirroredCatalog['prices']> {
   const listed = await allOf(mirror, 'pricing');
   const known = new Set(listed.map(({ id }) => id));
@@ -206,7 +206,7 @@ function withUsualPrices(contracts: readonly MirroredContract[]): MirroredContra
   }));
 }
 
-/** What lines say of each meter: the names of its groups, and its rates. */
+/** What lines show about each meter: its group keys, and its rates. */
 function metersOf(contracts: readonly MirroredContract[]): Pick<MirroredCatalog, 'groupKeys' | 'rates'> {
   const billed = contracts.flatMap((contract) => contract.billed);
   const byMeter = Map.groupBy(billed, ({ price }) => price.meterId);
@@ -249,7 +249,7 @@ function historicContract({ contract, plan, entries, budgets, billed, invoices }
   };
 }
 
-/** Of a contract that was cancelled the interface shows no date: its last invoice that still stands ends with it. */
+/** The end of a cancelled contract, whose date the interface does not show: that of its last invoice that still stands. */
 function lastDayOf(invoices: readonly Invoice[]): string | null {
   const ends = invoices.flatMap(({ status, period }) =>
     status === 'Cancelled' || period === undefined ? [] : [period.end],
@@ -257,7 +257,7 @@ function lastDayOf(invoices: readonly Invoice[]): string | null {
   return ends.toSorted().at(-1) ?? null;
 }
 
-/** As far as a ledger tells: not what a grant is limited to, nor by its id what a reversal undoes. */
+/** The movements as far as a ledger tells: it does not show what a grant is limited to, nor which entry a reversal undoes. */
 function movementsOf(
   entries: readonly LedgerEntry[],
   invoices: readonly Invoice[],

@@ -1,6 +1,6 @@
 /**
- * What the lines of invoices tell of a contract: how much of each price was billed in each period, and at which price. A line
- * names its price, and in its description the values that its meter groups by; nothing else says what it is for.
+ * What the lines of invoices tell about a contract: how much of each price was billed in each period, and at which price. A
+ * line names its price, and its description has the group values of its meter; nothing else says what the line is for.
  */
 
 import { textOfNumber } from '../../exact-json.ts';
@@ -12,23 +12,23 @@ export type MirroredPrice = ResponseBody<'pricing.get'>['data'];
 type Line = NonNullable<Invoice['lineItems']>[number];
 export type GroupValues = Readonly<Record<string, string>>;
 
-/** A line of a price that the plan has. */
+/** A line for a price of the plan. */
 export interface PricedLine {
   readonly price: MirroredPrice;
-  /** Of the quantity that was metered, or of the price's flat amount beside it; else of a fixed price. */
+  /** A line for the metered quantity of a price, for its flat amount, or for a fixed price. */
   readonly kind: 'metered' | 'flat amount' | 'fixed';
   readonly invoiceId: string;
   readonly totalCents: bigint;
   readonly quantity: string;
   readonly unitPrice: string;
-  /** In the order of the description; empty where the meter groups by nothing, or has counted nothing. */
+  /** In the order of the description; empty if the meter has no group keys, or has counted nothing. */
   readonly groups: GroupValues;
   readonly start: string;
   /** Exclusive. */
   readonly end: string;
 }
 
-/** Lines of the prices of a plan in the order of the invoices, and the names of charges of no price that it has. */
+/** The lines for prices of a plan, in the order of the invoices, and the names of charges for no price of the plan. */
 export function linesOf(
   invoices: readonly Invoice[],
   prices: readonly MirroredPrice[],
@@ -45,7 +45,7 @@ export function linesOf(
   return { lines: regrouped(lines), unknown: [...unknown] };
 }
 
-/** The day on which service of an invoice begins, and the day after its last: those of its shortest line. */
+/** The first day of an invoice's service, and the day after its last: those of its shortest line. */
 export function periodOf({ lineItems = [] }: Invoice): { readonly start: string; readonly end: string } | undefined {
   const [shortest] = lineItems
     .map(({ servicePeriod }) => servicePeriod)
@@ -57,7 +57,7 @@ function millisecondsIn({ start, end }: Line['servicePeriod']): number {
   return Temporal.Instant.from(end).epochMilliseconds - Temporal.Instant.from(start).epochMilliseconds;
 }
 
-/** By its name, and where two products have a price of that name by the words that its descriptions begin with. */
+/** The price with the line's name; if two products have such a price, the one whose words begin the line's description. */
 function priceOf(line: Line, prices: readonly MirroredPrice[]): MirroredPrice | undefined {
   const named = prices.filter(({ name }) => name === line.name);
   return named.find((price) => line.description.startsWith(wordsOf(price))) ?? named[0];
@@ -85,7 +85,7 @@ function pricedLine(
   };
 }
 
-/** `model=large, region=eu`, cut where another name may begin. */
+/** Reads `model=large, region=eu`, split where another name may begin. */
 function groupsIn(combination: string): GroupValues {
   if (combination === '') return {};
   return Object.fromEntries(
@@ -96,7 +96,7 @@ function groupsIn(combination: string): GroupValues {
   );
 }
 
-/** A value may look like another name: names of a meter are those that all of its combinations have. */
+/** Corrects values that look like another name: a meter's names are those that all of its combinations have. */
 function regrouped(lines: readonly PricedLine[]): PricedLine[] {
   const grouped = lines.filter(({ groups }) => Object.keys(groups).length > 0);
   const names = new Map(

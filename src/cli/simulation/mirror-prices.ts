@@ -1,4 +1,4 @@
-/** What a contract was billed by, read out of its lines: an invoice shows the price of each, and a mirror no contract's terms. */
+/** What a contract was billed by, read from its lines: an invoice shows each price, a mirror has no contract's terms. */
 
 import { compareText } from '../../text-order.ts';
 import { saySame } from '../catalog/comparison.ts';
@@ -8,21 +8,21 @@ import type { GroupValues, MirroredPrice, PricedLine } from './mirror-lines.ts';
 type Item = HistoricContract['contract']['terms']['items'][number];
 type Rate = Item['rates'][number];
 
-/** A price of a plan, with the lines of one contract for it. */
+/** A price of a plan, with one contract's lines for it. */
 export interface BilledPrice {
   readonly price: MirroredPrice;
   readonly quantity: string;
   readonly lines: readonly PricedLine[];
-  /** What a unit costs that no rate is for, by the lines of any contract. */
+  /** The price of a unit without a rate, from the lines of any contract. */
   readonly usualUnitAmount: string | undefined;
 }
 
-/** What lines without group values say that a unit costs: the newest of them. */
+/** The unit price in the newest line without group values. */
 export function plainUnitAmount(lines: readonly PricedLine[]): string | undefined {
   return lines.findLast(({ kind, groups }) => kind === 'metered' && Object.keys(groups).length === 0)?.unitPrice;
 }
 
-/** Prices and quantities of whole periods; those of the plan where no line shows another. */
+/** Prices and quantities from whole periods; those of the plan if no line shows another. */
 export function itemOf(billed: BilledPrice): Item {
   const { price, quantity, lines } = billed;
   const whole = lines.filter(isWhole);
@@ -42,7 +42,7 @@ export function itemOf(billed: BilledPrice): Item {
   };
 }
 
-/** Whether the line is of a whole period; a contract's end prorates the last one, and the price that it shows. */
+/** Whether the line covers a whole period: the end of a contract prorates the last one, and the price shown in it. */
 function isWhole({ price, start, end }: PricedLine): boolean {
   if (price.billingMode === 'ONE_TIME' || price.priceInterval === undefined) return true;
   const unit = { WEEK: 'weeks', MONTH: 'months', YEAR: 'years' } as const;
@@ -52,8 +52,8 @@ function isWhole({ price, start, end }: PricedLine): boolean {
 }
 
 /**
- * What a unit costs that no rate is for: what lines without values say, or all combinations alike, or lines of other contracts;
- * else the price's own.
+ * The price of a unit without a rate: from lines without values, else from all combinations if they agree, else from lines of
+ * other contracts, else the price's own.
  */
 function baseOf({ price, lines, usualUnitAmount }: BilledPrice): string {
   const plain = plainUnitAmount(lines);
@@ -78,8 +78,8 @@ function combinationsOf(lines: readonly PricedLine[]): Rate[] {
 }
 
 /**
- * The rates of a meter, as far as invoices show them: those that every contract is billed by which shows the combination at
- * all. What one has and another has not was agreed on.
+ * The rates of a meter, as far as invoices show them: those by which every contract that shows the combination is billed. A
+ * rate that only some of these contracts have was agreed on.
  */
 export function cardOf(billed: readonly BilledPrice[]): Rate[] {
   const plain = billed.filter(({ price }) => price.tiering === 'NONE');
@@ -90,7 +90,7 @@ export function cardOf(billed: readonly BilledPrice[]): Rate[] {
   return [...rates].flatMap(([key, rate]) => (isOfAll(key) ? [rate] : []));
 }
 
-/** How many of them have a rate of each combination. */
+/** How many of the prices have a rate for each combination. */
 function countedBy(
   billed: readonly BilledPrice[],
   of: (each: BilledPrice) => readonly Rate[],

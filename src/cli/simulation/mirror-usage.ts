@@ -1,6 +1,6 @@
 /**
- * Usage out of invoices: a metered line becomes an event of its quantity, at the last instant of its period that had come when
- * it was pulled. So whole periods cost what they cost, and days within them are not known. Where credits lapsed within a
+ * Usage from invoices: a metered line becomes an event with its quantity, at the last instant of its period that had come when
+ * it was pulled. Whole periods therefore cost what they cost, but days within them are not known. If credits lapsed within a
  * period, as much of its usage as they paid comes just before that.
  */
 
@@ -23,7 +23,7 @@ export interface InvoicedUsage {
   readonly pulledAt: string;
 }
 
-/** Of prices on one meter, which show the same usage, those of the shortest periods count. */
+/** Prices on one meter show the same usage: those with the shortest periods count. */
 export function eventsOf(usage: InvoicedUsage): HistoricEvent[] {
   const byMeter = Map.groupBy(usage.billed, ({ price }) => price.meterId);
   const lines = [...byMeter].flatMap(([meterId, prices]) => {
@@ -59,7 +59,7 @@ function eventOf({ price, groups }: PricedLine, { contract }: InvoicedUsage, key
     customerId: contract.customerId,
     contractId: contract.id,
     idempotencyKey: `${key} ${part}`,
-    // A value that a line shows as empty was missing.
+    // A value shown as empty was missing.
     properties: {
       ...Object.fromEntries(Object.entries(groups).filter(([, value]) => value !== '')),
       [quantityProperty]: quantity.toFixed(),
@@ -67,7 +67,7 @@ function eventOf({ price, groups }: PricedLine, { contract }: InvoicedUsage, key
   });
 }
 
-/** So much of a line's quantity as comes to these cents, at its average price. */
+/** The part of a line's quantity that costs these cents, at the line's average price. */
 function partOf({ quantity, totalCents }: PricedLine, cents: bigint): Big {
   if (cents <= 0n || totalCents <= 0n) return new Big(0);
   if (totalCents <= cents) return new Big(quantity);
@@ -77,7 +77,7 @@ function partOf({ quantity, totalCents }: PricedLine, cents: bigint): Big {
     .round(limits.decimalFractionDigits, Big.roundHalfUp);
 }
 
-/** When the last of the credits lapsed that paid on an invoice and no longer could at its end, and what they had paid. */
+/** When the last credits lapsed that paid on an invoice and no longer could at its end, and how much they had paid. */
 function lapseIn(invoiceId: string, { invoices, entries }: InvoicedUsage) {
   const invoice = invoices.find(({ id }) => id === invoiceId);
   const grants = entries.filter((entry) => invoice !== undefined && hasLapsedIn(entry, invoice, entries));
@@ -91,7 +91,7 @@ function lapseIn(invoiceId: string, { invoices, entries }: InvoicedUsage) {
   return { at, paidCents: movements.reduce((sum, { amountCents }) => sum - centsOf(amountCents), 0n) };
 }
 
-/** Whether the entry is a grant that paid on an invoice whose period went on after it had expired. */
+/** Whether the entry is a grant that paid on an invoice and expired within its period. */
 export function hasLapsedIn(
   { id, type, expiresAt }: LedgerEntry,
   invoice: Invoice,

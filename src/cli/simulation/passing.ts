@@ -1,6 +1,6 @@
 /**
- * Time that passes with usage in it. Events arrive while their time is now: before anything falls due that is later than
- * they are, and never before they happened.
+ * Lets time pass with usage in it. Events arrive close to their time: before anything later falls due, and never before they
+ * happened.
  */
 
 import { ConflictError } from '../../errors.ts';
@@ -11,47 +11,47 @@ import type { Billing } from '../../operations/index.ts';
 export interface TimedEvent {
   /** In UTC with milliseconds. */
   readonly at: string;
-  /** Made when it is sent, since what it names may come to be on the way. */
+  /** Called when the event is sent, because the things it names may only be created on the way. */
   readonly toBody: () => object;
 }
 
 export interface PassingOptions {
   /** In order of time. */
   readonly events: readonly TimedEvent[];
-  /** Usage arrives together that happened in one such span. */
+  /** Usage within one such span arrives together. */
   readonly resolution: string;
   readonly start: string;
   readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
 }
 
 export interface Passing {
-  /** Lets time pass until an instant. Usage of that very instant comes after it. */
+  /** Lets time pass until an instant, exclusive: usage at that very instant comes after it. */
   until(instant: string): Promise<void>;
   /** How many events have been sent. */
   sent(): number;
 }
 
-/** The clock must be simulated, and stand at the start. */
+/** The clock must be simulated, and stand at `start`. */
 export function createPassing(billing: Billing, { events, resolution, start, onProgress }: PassingOptions): Passing {
   const span = Temporal.Duration.from(resolution).total('milliseconds');
   const origin = millisecondsOf(start);
   let now = start;
   let next = 0;
-  /** When something falls due next, null for never; undefined where it has to be asked. */
+  /** When something falls due next; null for never, undefined if it must be asked. */
   let due: string | null | undefined;
 
   const advance = async (to: string) => {
     if (to <= now) return;
     const { failures } = (await billing.call('clock.advance', { body: { to } })).body.data;
     const [failure] = failures;
-    // What could not be billed would be missing from every total.
+    // A failed bill would be missing from every total.
     if (failure !== undefined) throw new ConflictError(`what fell due could not be done: ${failure.message}`);
     now = to;
     if (typeof due === 'string' && due <= now) due = undefined;
     onProgress({ events: next, at: now });
   };
 
-  /** The first instant that is not of the span in which an event lies. */
+  /** The end, exclusive, of the span in which an event lies. */
   const endOfSpan = (at: string) => {
     const count = Math.floor((millisecondsOf(at) - origin) / span) + 1;
     return timestampOf(Temporal.Instant.fromEpochMilliseconds(origin + count * span));
@@ -59,7 +59,7 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
 
   return {
     async until(instant) {
-      // What was done meanwhile may have an end, or an expiry.
+      // Whatever was done meanwhile may have an end or an expiry.
       due = undefined;
       for (let first = events[next]; first !== undefined && first.at < instant; first = events[next]) {
         due ??= (await billing.call('clock.show')).body.data.nextDueAt;

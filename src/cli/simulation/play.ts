@@ -1,4 +1,4 @@
-/** A scenario from its start to its end, on a service whose clock is simulated. */
+/** Plays a scenario from its start to its end, on a service with a simulated clock. */
 
 import { dirname, resolve } from 'node:path';
 
@@ -22,10 +22,10 @@ import { applyTo } from './throw-away.ts';
 import type { UsageEvent } from './usage-event.ts';
 import { usageOfFile } from './usage-files.ts';
 
-/** What is looked at on the way. */
+/** A check on the way. */
 export interface Look {
   readonly at: string;
-  /** Called when the clock stands there, after everything that is done at that instant. */
+  /** Called when the clock stands at `at`, after everything that is done at that instant. */
   readonly look: (names: Names) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface PlayOptions {
   readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
 }
 
-/** Throws with the line of the file for whatever is refused. */
+/** Throws with the line of the file for anything refused. */
 export async function play(scenario: Scenario, { billing, looks, terminal, onProgress }: PlayOptions): Promise<Played> {
   const { file } = scenario;
   const names = createNames();
@@ -78,7 +78,7 @@ async function makeCatalog(
   for (const { id, definition } of live.plans) {
     names.plans.set(definition.name, names.plans.has(definition.name) ? several : id);
   }
-  // A plan is identified by its externalId, whatever others are called.
+  // An externalId identifies its plan, even if other plans have that name.
   for (const { id, definition } of live.plans) {
     if (definition.externalId !== undefined) names.plans.set(definition.externalId, id);
   }
@@ -96,7 +96,7 @@ function besides({ fileName }: Scenario, path: string): string {
   return resolve(dirname(fileName), path);
 }
 
-/** All usage in order of time; of one instant in the order of the file. */
+/** All usage in order of time; at one instant in the order of the file. */
 async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
   const { usage = [], seed = 1, start, until } = scenario.file;
   const events: UsageEvent[] = [];

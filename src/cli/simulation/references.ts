@@ -1,4 +1,4 @@
-/** Names of a scenario in place of ids: `$contracts.acme`, `$plans.Standard`, `$steps.refund.data.id`. */
+/** Names in a scenario that stand for ids: `$contracts.acme`, `$plans.Standard`, `$steps.refund.data.id`. */
 
 import { BillingError } from '../../errors.ts';
 import { nearest } from '../catalog/nearest.ts';
@@ -7,17 +7,17 @@ import { valueAt } from '../wire/rows.ts';
 export const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
 export type ReferenceKind = (typeof referenceKinds)[number];
 
-/** What names stand for, as far as the simulation has come: ids, and of steps their whole answers. */
+/** What names stand for, as far as the simulation has come: ids, and for steps whole answers. */
 export type Names = Readonly<Record<ReferenceKind, Map<string, unknown>>>;
 
-/** What a name stands for that several things have. */
+/** The value of a name that several things have. */
 export const several = Symbol('several');
 
 export function createNames(): Names {
   return Object.fromEntries(referenceKinds.map((kind) => [kind, new Map<string, unknown>()])) as unknown as Names;
 }
 
-/** The id that a name stands for. Throws InvalidInput's kind for a name that stands for nothing, or for nothing yet. */
+/** The id that a name stands for. Throws BillingError `invalidInput` for a name that stands for nothing, or for nothing yet. */
 export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: string): string {
   const id = names[kind].get(name);
   if (typeof id === 'string') return id;
@@ -42,7 +42,7 @@ const nouns = {
   plans: 'plan',
 } as const;
 
-/** A value in which every text that begins with `$` is what it stands for; `$$` is a dollar sign. */
+/** The value with every text that begins with `$` replaced by what it stands for; `$$` is a dollar sign. */
 export function resolved(value: unknown, names: Names): unknown {
   if (typeof value === 'string') return value.startsWith('$') ? resolvedText(value, names) : value;
   if (Array.isArray(value)) return value.map((each) => resolved(each, names));

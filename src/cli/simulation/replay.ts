@@ -1,4 +1,4 @@
-/** A history played again on a service in memory, under conditions of its own: another catalog, start or grant. */
+/** Replays a history on a service in memory under other conditions: another catalog, start or grant. */
 
 import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
@@ -23,7 +23,7 @@ import { createPassing } from './passing.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
 
 export interface ExtraGrant {
-  /** Id of the customer; undefined for every one. */
+  /** Id of the customer; undefined for all. */
   readonly customerId: string | undefined;
   readonly amountCents: bigint;
   /** The first day of the contract when not given. */
@@ -32,7 +32,7 @@ export interface ExtraGrant {
 }
 
 export interface Conditions {
-  /** Applied to the catalog that there is, as `tally catalog apply` does. */
+  /** Applied to the existing catalog, as `tally catalog apply` does. */
   readonly catalog: CatalogFile | undefined;
   /** First day of service of every contract, instead of its own. */
   readonly startDate: string | undefined;
@@ -41,7 +41,7 @@ export interface Conditions {
 
 export interface ReplayOptions {
   readonly dependencies: Dependencies;
-  /** Where the clock begins and stops. */
+  /** Where the clock starts and stops. */
   readonly start: string;
   readonly until: string;
   readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
@@ -57,7 +57,7 @@ export interface Replayed {
   readonly invoices: readonly ReplayedInvoice[];
   /** What could not be repeated. */
   readonly notes: readonly { readonly customerId: string; readonly note: string }[];
-  /** Ids of customers one of whose contracts could not be made. */
+  /** Ids of customers with a contract that could not be created. */
   readonly incomplete: ReadonlySet<string>;
 }
 
@@ -89,9 +89,9 @@ interface Scene {
   readonly conditions: Conditions;
   readonly billing: Billing;
   readonly live: LiveCatalog;
-  /** Of plans that were there before the other catalog. */
+  /** Ids of the plans that existed before the other catalog was applied. */
   readonly oldPlanIds: ReadonlySet<string>;
-  /** Ids there by ids of the source. */
+  /** Ids at the new service by ids at the source. */
   readonly customers: Map<string, string>;
   readonly contracts: Map<string, string>;
   readonly entries: Map<string, string>;
@@ -175,7 +175,7 @@ function creditSettingsOf({ history, live }: Scene, { contract, budgets }: Histo
   };
 }
 
-/** The contract's plan; of one that is archived the plan that has its name, where the other catalog says anything of that. */
+/** The contract's plan. If it is archived, the plan with its name, provided that the other catalog says anything about that. */
 function planFor(scene: Scene, planId: string): LiveCatalog['plans'][number] {
   const { history, live } = scene;
   const historic = history.catalog.plans.get(planId);
@@ -187,7 +187,7 @@ function planFor(scene: Scene, planId: string): LiveCatalog['plans'][number] {
   throw new ConflictError(`the other catalog has no plan ${plan.name}, which contracts have`);
 }
 
-/** Whether the other catalog has the plan or a price of it, or has changed it by what it is made of. */
+/** Whether the other catalog has the plan or one of its prices, or led to the plan's replacement. */
 function isSpokenOf({ id, definition }: LiveCatalog['plans'][number], { conditions, oldPlanIds }: Scene): boolean {
   if (conditions.catalog === undefined) return false;
   const { plans, pricing } = conditions.catalog.catalog;
@@ -206,7 +206,7 @@ function planWith({ plans }: LiveCatalog, wanted: PlanDefinition): LiveCatalog['
   );
 }
 
-/** What the contract was given; the plan's, where that was it. */
+/** The contract's initial grant; under another catalog left to the plan if it was the plan's. */
 function grantOf({ history, conditions }: Scene, { contract }: HistoricContract): object {
   const { creditGrantCents } = contract.terms;
   const usual = history.catalog.plans.get(contract.planId)?.plan.metadata.defaultCreditGrantCents;
@@ -278,7 +278,7 @@ function extraGrants(scene: Scene, start: string): Deed[] {
   );
 }
 
-/** The first contract that has begun by then and not ended; the first one of all where there is none. */
+/** The first contract that has begun by then and not ended; if there is none, the first of all. */
 function contractFor(
   history: History,
   customerId: string,
@@ -315,7 +315,7 @@ function movements(scene: Scene): Deed[] {
   );
 }
 
-/** Gives the id of the new entry. */
+/** Returns the id of the new entry. */
 async function move(scene: Scene, contractId: string, movement: Movement): Promise<string> {
   const { billing, entries } = scene;
   const { amountCents, creditAmount, creditRateCents, description, expiresAt, isPromotional } = movement.entry;
@@ -347,7 +347,7 @@ async function move(scene: Scene, contractId: string, movement: Movement): Promi
     .id;
 }
 
-/** Ids of the source become those of the same names. */
+/** Replaces ids of the source by those with the same names. */
 function specifiersOf({ history, live }: Scene, paysFor: Readonly<Record<string, unknown>>): object {
   const { catalog } = history;
   const idOf: Readonly<Record<string, (id: string) => string | undefined>> = {
@@ -366,7 +366,7 @@ function specifiersOf({ history, live }: Scene, paysFor: Readonly<Record<string,
   );
 }
 
-/** What the other conditions do not allow is left out, and noted. */
+/** Notes and leaves out whatever the other conditions do not allow. */
 async function repeated<T>(
   scene: Scene,
   customerId: string,

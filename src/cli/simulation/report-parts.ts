@@ -1,4 +1,4 @@
-/** Parts of a report, and what a table shows of each. */
+/** The parts of a report, and the columns of each. */
 
 import type { Column } from '../../operations/operation.ts';
 

@@ -1,4 +1,4 @@
-/** What came of a simulation, for a person and for a program: timeline, invoices, ledger, balances, budgets, expectations. */
+/** The result of a simulation, for people and programs: timeline, invoices, ledger, balances, budgets, expectations. */
 
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
@@ -11,7 +11,7 @@ import type { Scenario } from './scenario.ts';
 import { timelineOf } from './timeline.ts';
 import type { OwnerOf } from './timeline.ts';
 
-/** Everything that the service holds at the end. */
+/** Everything that the service holds at the end, and the outcomes of the expectations. */
 export async function reportOf(
   scenario: Scenario,
   {
@@ -59,7 +59,7 @@ export async function reportOf(
 }
 export type Report = Awaited<ReturnType<typeof reportOf>>;
 
-/** Names of the scenario for ids; the id where it has none. */
+/** The scenario's names for ids; the id if it has none. */
 function ownersOf(contracts: readonly Contract[], { names }: Played): OwnerOf {
   const nameOf = (known: ReadonlyMap<string, unknown>) => new Map([...known].map(([name, id]) => [id, name]));
   const [customerNames, contractNames] = [nameOf(names.customers), nameOf(names.contracts)];

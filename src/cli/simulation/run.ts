@@ -1,4 +1,4 @@
-/** `tally simulate run`: plays a scenario, prints what came of it, and holds it to what the scenario expects. */
+/** `tally simulate run`: plays a scenario, prints the result, and checks the scenario's expectations. */
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
@@ -27,7 +27,7 @@ export interface RunFlags {
   readonly junit?: string;
 }
 
-/** Ends with a failed check where an expectation is not met; everything has been printed by then. */
+/** Throws BillingError `checkFailed` if an expectation is not met; everything has been printed by then. */
 export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {
   const shown = shownPart(flags, session);
   checkFields(session.output, ...choiceOf(shown));
@@ -71,12 +71,12 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
   }
 }
 
-/** By line of the file, whenever they were looked at. */
+/** Sorted by line of the file, whenever they were checked. */
 function inOrder(outcomes: readonly Outcome[]): Outcome[] {
   return outcomes.toSorted((one, other) => one.line - other.line);
 }
 
-/** Writes the JUnit file, also of a run that was stopped. */
+/** Writes the JUnit file, also for a run that was stopped. */
 async function reporting<T>(
   { file, fileName }: Scenario,
   path: string | undefined,
@@ -86,7 +86,7 @@ async function reporting<T>(
   const write = (failure: string | undefined) => {
     if (path === undefined) return;
     const xml = junitXml({ name: file.name ?? fileName, fileName, outcomes: inOrder(outcomes), failure });
-    // CI writes the same file each time; that it may be replaced was checked before the run.
+    // CI writes the same file each time; whether it may be replaced was checked before the run.
     writeOutputFile(path, xml, { isForced: true });
   };
   try {
@@ -99,7 +99,7 @@ async function reporting<T>(
   }
 }
 
-/** One part as a list, or the whole as a document; a format of rows takes the timeline. */
+/** The part to print as a list, or undefined for the whole as a document; a format of rows takes the timeline. */
 function shownPart({ show }: RunFlags, { output }: Session): ReportPart | undefined {
   if (show !== undefined) return show;
   return ['table', 'json', 'yaml'].includes(output.format) && output.columns === undefined ? undefined : 'timeline';

@@ -1,6 +1,6 @@
 /**
- * The form of a scenario file. What is sent to the service has the fields of the operation that takes it; what is ours says
- * who, when and what must come of it.
+ * The form of a scenario file. Entries sent to the service have the fields of their operation; our own fields say who, when
+ * and what is expected.
  */
 
 import { Big } from 'big.js';
@@ -80,7 +80,7 @@ const property = z.union(
         decimals: integerInput(0, 9).optional().describe('Digits after the point; none when not given.'),
       })
       .superRefine(({ from, to, decimals = 0 }, context) => {
-        // What is no decimal is told of already, and cannot be compared.
+        // A bound that is not a decimal is reported already, and cannot be compared.
         if (!signedDecimalForm.test(from) || !signedDecimalForm.test(to)) return;
         if (new Big(from).gt(to)) context.addIssue(ruleIssue(['to'], `must be ${from} or more`));
         else if (new Big(to).minus(from).times(new Big(10).pow(decimals)).gt(limits.simulatedValues)) {
@@ -95,7 +95,7 @@ function signedDecimal() {
   return z.string().regex(signedDecimalForm, 'must be a decimal such as 12.50');
 }
 
-/** Both kinds in one form, so that a refusal speaks of the field that is wrong. */
+/** Both kinds in one form, so that a refusal names the field that is wrong. */
 const usageEntry = z
   .strictObject({
     customer: customerId.optional().describe('Customer of every event, by its id in this file.'),
@@ -145,7 +145,7 @@ const fileAlone = [
   'keyColumn',
 ] as const;
 
-/** Time is moved by the simulation alone. */
+/** Excludes the clock's commands: only the simulation moves time. */
 const commandsThat = (isMeant: (operation: Operation) => boolean) =>
   allOperations
     .filter((operation) => operation.command.group !== 'clock' && isMeant(operation))
@@ -274,7 +274,7 @@ export const scenarioFile = z
 export type ScenarioFile = z.output<typeof scenarioFile>;
 export type Entry<S extends Section> = z.output<(typeof sections)[S]>;
 
-/** The JSON Schema that editors check a scenario by, ending in a line end. */
+/** The JSON Schema by which editors check a scenario, ending in a line end. */
 export function scenarioJsonSchema(): string {
   return `${JSON.stringify(jsonSchema(scenarioFile), undefined, 2)}\n`;
 }

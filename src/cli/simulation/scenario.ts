@@ -1,4 +1,4 @@
-/** A scenario file, read and checked as far as it can be before anything runs. Every problem is told with its line. */
+/** A scenario file, read and checked as far as possible before anything runs. Every problem is reported with its line. */
 
 import type * as z from 'zod';
 
@@ -18,9 +18,9 @@ export type Path = readonly PropertyKey[];
 export interface Scenario extends Pick<YamlFile, 'lineOf' | 'issueAt'> {
   readonly fileName: string;
   readonly file: ScenarioFile;
-  /** An entry as it is written, with the digits of its numbers: what is sent. */
+  /** An entry as it is written, with the digits of its numbers; this is sent. */
   readonly written: (section: Section, index: number) => Readonly<Record<string, unknown>>;
-  /** The catalog that stands in the file itself. */
+  /** The catalog inside the file itself. */
   readonly catalog: CatalogFile | undefined;
 }
 
@@ -29,7 +29,7 @@ export function readScenario(text: string, fileName: string): Scenario {
   const { value, lineOf, issueAt } = readYaml(text, fileName, { example: 'tally simulate run --help' });
   const { catalog: inline } = value as { readonly catalog?: unknown };
   const isInline = typeof inline === 'object' && inline !== null;
-  // A catalog has issues of its own, which are told by its own reader.
+  // The catalog's own reader reports its issues.
   const parsed = scenarioFile.safeParse(isInline ? { ...(value as object), catalog: 'inline' } : value);
   if (!parsed.success) {
     const issues = parsed.error.issues.flatMap((issue) => told(issue, value, issueAt));
@@ -50,7 +50,7 @@ export function readScenario(text: string, fileName: string): Scenario {
   };
 }
 
-/** What a contract is called in its file. */
+/** The name of a contract in its file. */
 export function contractName({ id, customer }: Entry<'contracts'>): string {
   return id ?? customer;
 }
@@ -63,7 +63,7 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueA
     return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
   }
   const given = valueAt(value, issue.path.map(String).join('.'));
-  // All commands would be too much to read.
+  // A list of all commands would be too long.
   if (issue.code === 'invalid_value' && issue.values.length > shownChoices && typeof given === 'string') {
     return [issueAt(issue.path, `there is no ${given} here${meaning(given, issue.values.map(String))}`)];
   }

@@ -1,4 +1,4 @@
-/** What a scenario has done, entry by entry, as calls of operations at instants. */
+/** What a scenario does, entry by entry, as calls of operations at instants. */
 
 import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import { allOperations } from '../../operations/all.ts';
@@ -15,17 +15,17 @@ import { madeUpContacts } from './throw-away.ts';
 
 export interface Step {
   readonly at: string;
-  /** Where its fields stand in the file. */
+  /** Path of its fields in the file. */
   readonly path: Path;
   readonly operation: OperationName;
-  /** The command by its words. */
+  /** The words of the command. */
   readonly words: string;
-  /** Whether the timeline tells of it by itself: other steps show in what they led to. */
+  /** Whether the timeline shows the step itself: other steps show in their effects. */
   readonly isTold: boolean;
   /** The command with its fields, as they are written. */
   readonly detail: string;
   readonly inputOf: (names: Names) => CallInput;
-  /** Keeps what later steps name. */
+  /** Stores what later steps may name. */
   readonly keep: (answer: Answer, names: Names) => void;
 }
 
@@ -33,7 +33,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const nothing = (): void => undefined;
 
-/** In the order in which they are done where they are of one instant. */
+/** All steps in order of time; at one instant in the order in which they are done. */
 export function stepsOf(scenario: Scenario): Step[] {
   const steps = [
     ...customers(scenario),
@@ -45,14 +45,14 @@ export function stepsOf(scenario: Scenario): Step[] {
   return steps.toSorted((one, other) => compareText(one.at, other.at));
 }
 
-/** The operation that a command stands for. Throws TypeError for a command that the schema does not let pass. */
+/** The operation of a command. Throws TypeError for a command that the schema refuses. */
 export function operationOf(words: string): Operation {
   const found = allOperations.find(({ command }) => `${command.group} ${command.verb}` === words);
   if (found === undefined) throw new TypeError(`no operation has the command ${words}`);
   return found;
 }
 
-/** Ids, query and body out of one set of fields, by the declaration of the operation. */
+/** Splits one set of fields into ids, query and body, by the declaration of the operation. */
 export function inputFrom({ params, query }: Operation, fields: Fields): CallInput {
   const parts: Record<'params' | 'query' | 'body', Record<string, unknown>> = { params: {}, query: {}, body: {} };
   for (const [name, value] of Object.entries(fields)) {
@@ -63,7 +63,7 @@ export function inputFrom({ params, query }: Operation, fields: Fields): CallInp
   return parts as CallInput;
 }
 
-/** Does a step; a refusal says on which line of the file it stands. */
+/** Does a step; a refusal names its line in the file. */
 export async function take(
   step: Step,
   scenario: Scenario,
@@ -74,7 +74,7 @@ export async function take(
   });
 }
 
-/** Does work of an entry, and names the line in what it is refused with. */
+/** Does the work of an entry; a refusal names the entry's line. */
 export async function placed<T>(scenario: Scenario, path: Path, words: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -93,12 +93,12 @@ export async function placed<T>(scenario: Scenario, path: Path, words: string, w
   }
 }
 
-/** `overrides[0].unitAmount` as the names that it consists of. */
+/** Splits `overrides[0].unitAmount` into its names. */
 function pathOf(text: string): PropertyKey[] {
   return text.split(/[.[\]]+/).filter((name) => name !== '');
 }
 
-/** An entry without the members that are ours. */
+/** An entry without our own members. */
 function fieldsOf(scenario: Scenario, section: Section, index: number, ours: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(scenario.written(section, index)).filter(([name]) => !ours.includes(name)));
 }

@@ -1,4 +1,4 @@
-/** A service in memory with a simulated clock: gone when it is closed, and the same at every run. */
+/** A service in memory with a simulated clock: discarded when it is closed, and the same in every run. */
 
 import { inMemory } from '../../database-url.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -8,10 +8,10 @@ import type { CatalogFile } from '../catalog/file.ts';
 import { takeSteps } from '../catalog/steps.ts';
 import type { Dependencies, OpenBilling } from '../session/session.ts';
 
-/** Never posted to: nothing sends. It has the service keep what it would tell. */
+/** Nothing is ever posted to it. It makes the service keep the events that it would send. */
 const listener = { url: 'http://127.0.0.1/', allowPrivate: true };
 
-/** The clock stands at `start`. Where somebody listens, every event that webhooks would tell of is kept. */
+/** Opens the service with its clock at `start`. With `isListening` it keeps every event that webhooks would send. */
 export async function openThrowAway(
   dependencies: Dependencies,
   start: string,
@@ -45,12 +45,12 @@ export async function applyTo(billing: Billing, file: CatalogFile): Promise<void
   await takeSteps(steps, known, { billing });
 }
 
-/** Contacts that a customer has to have, where nothing says who they are. */
+/** Contacts for a customer, which must have some, if none are given. */
 export const madeUpContacts = [
   { name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] },
 ] as const;
 
-/** Of the form of ids, counted from 1. */
+/** Makes ids in the usual form, counted from 1. */
 function countedIds(): () => string {
   let count = 0;
   return () => {

@@ -1,4 +1,4 @@
-/** What happened when: what webhooks would have told, what credits moved, and what was done by hand. */
+/** What happened when: events that webhooks would have sent, movements of credits, and steps. */
 
 import { isExactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
@@ -11,13 +11,13 @@ import type { Step } from './steps.ts';
 
 export interface TimelineRow extends Owner {
   readonly at: string;
-  /** A kind of event as webhooks have it, `credit.grant` and the like for ledger entries, or `step`. */
+  /** A webhook event type, `credit.grant` and the like for ledger entries, or `step`. */
   readonly what: string;
   readonly amountCents: ExactNumber | null;
   readonly detail: string;
 }
 
-/** Names of the scenario; ids for what has none. */
+/** Names in the scenario; ids where there are none. */
 export interface Owner {
   readonly customer: string;
   readonly contract: string;
@@ -33,7 +33,7 @@ export interface Told {
   readonly own: OwnerOf;
 }
 
-/** By instant; of one instant first what is new, then what was done, what it moved, and what was told of it. */
+/** In order of time; at one instant first new things, then steps, their movements of credits, and the events about them. */
 export function timelineOf({ steps, deliveries, ledger, invoices, own }: Told): TimelineRow[] {
   const periods = new Map(invoices.map(({ id, period }) => [id, period?.start ?? '']));
   const ranked = [

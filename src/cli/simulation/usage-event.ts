@@ -1,7 +1,7 @@
-/** An event of a simulation, before the customer of the service is known. */
+/** An event of a simulation, before its customer's id at the service is known. */
 
 export interface UsageEvent {
-  /** In UTC with milliseconds, so that texts are in the order of time. */
+  /** In UTC with milliseconds, so that texts sort in order of time. */
   readonly timestamp: string;
   readonly eventName: string;
   /** Ids of the scenario. */

@@ -1,4 +1,4 @@
-/** Events of the files that a scenario names, by the same readers as `tally import events`. */
+/** Events of the files that a scenario names, read as `tally import events` reads them. */
 
 import { createReadStream } from 'node:fs';
 
@@ -12,7 +12,7 @@ import type { ImportedEvent } from '../import/mapping.ts';
 import type { Entry } from './scenario-schema.ts';
 import type { UsageEvent } from './usage-event.ts';
 
-/** Every event of a file; `path` is where it is found. Throws for a row that is no event, with its line. */
+/** Every event of a file; `path` is where it is found. Throws for a row that is not an event, with its line. */
 export async function usageOfFile(
   entry: Entry<'usage'>,
   { path, index }: { readonly path: string; readonly index: number },
