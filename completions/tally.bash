@@ -21,7 +21,7 @@ _tally() {
     word=${words[index]}
     case $word in
       --profile=*|--database=*|--events=*|--org=*) context+=("$word") ;;
-      --json|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|--version|--help|--all|--resume|--allow-zero|--chart|--ascii|--force|--secret-stdin|--allow-private-webhooks|--key-stdin|--no-check|--keyring|--full|--rebuild|--unfinished|--published|--check|--prune|--exit-code|--behind-proxy|--log-requests|--openapi|-[yqh]|--*=*) ;;
+      --json|--raw|--dry-run|--yes|--no-input|--quiet|--debug|--no-color|--version|--help|--all|--resume|--allow-zero|--chart|--ascii|--force|--secret-stdin|--allow-private-webhooks|--key-stdin|--no-check|--keyring|--full|--rebuild|--unfinished|--published|--check|--prune|--exit-code|--behind-proxy|--log-requests|--openapi|-[yqh]|--*=*) ;;
       --profile|--database|--events|--org)
         ((index + 1 < last)) && context+=("$word" "${words[index + 1]/#\~\//$HOME/}")
         ((index++)) ;;
@@ -58,7 +58,7 @@ _tally() {
       elif [[ $candidate != *[\'\"\\\$\`!]* ]]; then COMPREPLY+=("$candidate"); fi
     done < <(tally __complete "${question[@]}" "${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
-    for candidate in $flags --profile --database --events --org --output --json --jq --columns --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
+    for candidate in $flags --profile --database --events --org --output --json --jq --columns --raw --dry-run --yes --expect-env --no-input --quiet --debug --no-color --ca-file --timeout; do
       [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
     done
   elif ((index == last && !isValue)); then

@@ -9,7 +9,7 @@ function __tally_words
             continue
         end
         switch $word
-            case --json --dry-run --yes --no-input --quiet --debug --no-color --version --help --all --resume --allow-zero --chart --ascii --force --secret-stdin --allow-private-webhooks --key-stdin --no-check --keyring --full --rebuild --unfinished --published --check --prune --exit-code --behind-proxy --log-requests --openapi -y -q -h '--*=*'
+            case --json --raw --dry-run --yes --no-input --quiet --debug --no-color --version --help --all --resume --allow-zero --chart --ascii --force --secret-stdin --allow-private-webhooks --key-stdin --no-check --keyring --full --rebuild --unfinished --published --check --prune --exit-code --behind-proxy --log-requests --openapi -y -q -h '--*=*'
             case '-*'
                 set skip 1
             case '*'
@@ -54,6 +54,7 @@ complete -c tally -l output -s o -x -a "(__tally_candidates output)" -d 'how to 
 complete -c tally -l json -d 'JSON: the whole answer, or these fields of each row'
 complete -c tally -l jq -r -d 'JSON through jq: each result on a line'
 complete -c tally -l columns -r -d 'show these fields of each row'
+complete -c tally -l raw -d 'with -o csv: no apostrophe before what a spreadsheet would run as a formula'
 complete -c tally -l dry-run -d 'check a write and print its request; change nothing'
 complete -c tally -l yes -s y -d 'do not ask for confirmation; on production together with --expect-env'
 complete -c tally -l expect-env -x -a "(__tally_candidates expect-env)" -d 'refuse to run on any other environment'

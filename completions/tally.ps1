@@ -165,7 +165,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'help catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
     'help simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
   }
-  $switches = @('--json','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','--version','--help','--all','--resume','--allow-zero','--chart','--ascii','--force','--secret-stdin','--allow-private-webhooks','--key-stdin','--no-check','--keyring','--full','--rebuild','--unfinished','--published','--check','--prune','--exit-code','--behind-proxy','--log-requests','--openapi','-y','-q','-h')
+  $switches = @('--json','--raw','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','--version','--help','--all','--resume','--allow-zero','--chart','--ascii','--force','--secret-stdin','--allow-private-webhooks','--key-stdin','--no-check','--keyring','--full','--rebuild','--unfinished','--published','--check','--prune','--exit-code','--behind-proxy','--log-requests','--openapi','-y','-q','-h')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })
   $words = @()
   $given = @()
@@ -188,7 +188,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
     tally __complete ($given.Count + 1) @words @given @context 2>$null
   } elseif ($current -like '-*') {
-    $place.flags + @('--profile','--database','--events','--org','--output','--json','--jq','--columns','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--ca-file','--timeout')
+    $place.flags + @('--profile','--database','--events','--org','--output','--json','--jq','--columns','--raw','--dry-run','--yes','--expect-env','--no-input','--quiet','--debug','--no-color','--ca-file','--timeout')
   } else {
     $place.next
   }

@@ -139,7 +139,9 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   'SEC-22': {
     says: 'no cell is a formula',
-    heldBy: { 'cli/output/output.test.ts': ['is no formula in a spreadsheet', 'numbers stay numbers'] },
+    heldBy: {
+      'cli/output/output.test.ts': ['is no formula in a spreadsheet', 'numbers stay numbers', 'asked for raw'],
+    },
   },
   'SEC-23': {
     says: 'files are written where named, anew, private, and not through links',

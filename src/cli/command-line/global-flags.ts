@@ -42,6 +42,7 @@ export const globalFlags = [
   },
   { name: 'jq', value: '<expression>', description: 'JSON through jq: each result on a line', lastCounts: true },
   { name: 'columns', value: '<fields>', description: 'show these fields of each row', lastCounts: true },
+  { name: 'raw', description: 'with -o csv: no apostrophe before what a spreadsheet would run as a formula' },
   { name: 'dry-run', description: 'check a write and print its request; change nothing' },
   { name: 'yes', short: 'y', description: 'do not ask for confirmation; on production together with --expect-env' },
   {
@@ -92,6 +93,7 @@ export interface GlobalFlags {
   readonly json?: string | true;
   readonly columns?: string;
   readonly jq?: string;
+  readonly raw?: true;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly expectEnv?: string;

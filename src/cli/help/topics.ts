@@ -66,7 +66,7 @@ const input = `Input:
 const output = `Output:
   -o table     for people: units, right-aligned money; what a terminal gets
   -o tsv       one row a line, no header, values as on the wire; what a pipe gets
-  -o csv       with a header; texts that a spreadsheet would run as a formula begin with an apostrophe
+  -o csv       with a header; texts that a spreadsheet would run as a formula begin with an apostrophe; --raw leaves it out
   -o json      the answer exactly as the service gives it
   -o jsonl     one row a line
   -o yaml      the answer as YAML

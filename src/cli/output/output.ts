@@ -19,6 +19,8 @@ export interface OutputChoice {
   readonly columns?: readonly string[] | undefined;
   /** Expression of `--jq`, applied to what is printed as JSON. */
   readonly jq?: string | undefined;
+  /** Whether CSV keeps texts as they are, for programs, even those that a spreadsheet would run as a formula. */
+  readonly isRaw?: boolean;
 }
 
 export interface OutputFlags {
@@ -26,6 +28,7 @@ export interface OutputFlags {
   readonly json?: string | true | undefined;
   readonly columns?: string | undefined;
   readonly jq?: string | undefined;
+  readonly raw?: true | undefined;
 }
 
 /** The format that the flags ask for; without one a table on a terminal, and TSV elsewhere. */
@@ -46,9 +49,12 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
     throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
   }
+  if (flags.raw === true && format !== 'csv') {
+    throw new BillingError('usage', `--raw does not go with ${format}`, { hint: 'it goes with -o csv' });
+  }
   const fields = typeof flags.json === 'string' ? splitNames(flags.json) : undefined;
   const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);
-  return { format, jsonFields: fields, columns, jq: flags.jq };
+  return { format, jsonFields: fields, columns, jq: flags.jq, isRaw: flags.raw === true };
 }
 
 /** Throws a usage error for a format that a command does not have; `formats` are those that it has. */
@@ -119,7 +125,7 @@ async function lineText(view: View, choice: OutputChoice, fields: readonly strin
   }
   const columns = columnsOf(view, choice) ?? view.columns;
   if (format === 'tsv') return ofRows((rows) => tsv(rows, columns));
-  return format === 'csv' ? await csvText(columns) : undefined;
+  return format === 'csv' ? await csvText(columns, choice) : undefined;
 }
 
 function columnsOf(view: View, { columns }: OutputChoice): Column[] | undefined {
@@ -207,30 +213,36 @@ function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
   return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
 }
 
-async function csvText(columns: readonly Column[]): Promise<ListText> {
+async function csvText(columns: readonly Column[], { isRaw = false }: OutputChoice): Promise<ListText> {
   const { stringify } = await import('csv-stringify/sync');
+  const cellOf = isRaw ? csvCell : spreadsheetCell;
   const textOf = (records: (string | number)[][]): SafeText => vouch(stringify(records, { quoted_string: true }));
   return {
     begin: textOf([columns.map((column) => column.path)]),
-    rows: (rows) =>
-      textOf(rows.map((row) => columns.map((column) => spreadsheetCell(valueAt(row, column.path), column)))),
+    rows: (rows) => textOf(rows.map((row) => columns.map((column) => cellOf(valueAt(row, column.path), column)))),
     end: () => vouch(''),
   };
 }
 
 /**
  * A text that a spreadsheet would run as a formula gets a leading apostrophe (security 4, SEC-22). Numbers stay numbers,
- * including decimals that the wire sends as text: a negative amount also begins with a minus sign. Characters on which a
- * terminal acts are made visible.
+ * including decimals that the wire sends as text: a negative amount also begins with a minus sign.
  */
 export function spreadsheetCell(value: unknown, column: Column): string | number {
-  if (typeof value === 'number') return value;
+  const cell = csvCell(value);
+  if (typeof cell === 'number') return cell;
   const text = wireText(value);
   const isNumber = isExactNumber(value) || (isRightAligned(column) && isNumberText(text));
-  const shown = text
+  return !isNumber && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${cell}` : cell;
+}
+
+/** Characters on which a terminal acts are made visible. */
+function csvCell(value: unknown): string | number {
+  if (typeof value === 'number') return value;
+  return wireText(value)
     .split(/(?<=\n)/)
-    .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)));
-  return !isNumber && /^\s*[=+\-@\t\r\n\u0000＝＋－＠]/u.test(text) ? `'${shown.join('')}` : shown.join('');
+    .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)))
+    .join('');
 }
 
 function splitNames(text: string): string[] {

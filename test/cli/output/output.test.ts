@@ -348,6 +348,16 @@ describe('a text of others', () => {
     expect(text.split('\n')[1]?.replaceAll('"', '')).toBe(JSON.stringify(value));
   });
 
+  test.each(['=1+1', ' -2', '＠x', 'a"b'])('what a program asked for raw stands as it is: %s', async (text) => {
+    const flags = { output: 'csv', columns: 'id', raw: true } as const;
+    expect(await printed({ data: [{ id: text }] }, flags)).toBe(`"id"\n"${text.replace('"', '""')}"\n`);
+  });
+
+  test('what acts on a terminal is shown in raw cells, too', async () => {
+    const flags = { output: 'csv', columns: 'id', raw: true } as const;
+    expect(await printed({ data: [{ id: '=\u001b[2J' }] }, flags)).toBe('"id"\n"=\\u{1b}[2J"\n');
+  });
+
   test('a quote in a cell is doubled', async () => {
     expect(await printed({ data: [{ id: 'a"b' }] }, { output: 'csv', columns: 'id' })).toBe('"id"\n"a""b"\n');
   });
@@ -358,6 +368,8 @@ describe('a choice of output that cannot be', () => {
     [{ output: 'xml' }, 'there is no such format'],
     [{ output: 'csv', json: true }, 'two formats'],
     [{ output: 'json', columns: 'id' }, '--columns does not go with json'],
+    [{ output: 'tsv', raw: true }, '--raw does not go with tsv'],
+    [{ raw: true }, '--raw does not go with tsv'],
   ])('%j is refused', (flags, words) => {
     expect(() => chooseOutput(flags, pipe)).toThrow(words);
   });
