@@ -140,7 +140,7 @@ function unitOf({ line, input, grant: { hasMadeId } }: GrantRow, billing: Billin
     async send(): Promise<readonly RowOutcome[]> {
       const answer = await billing.call(grantOperation, input);
       const id = wireText(valueAt(answer.body, 'data.id'));
-      const differing = differingMembers(input, answer);
+      const differing = await differingMembers(input, answer);
       if (differing.length > 0) {
         const earlier = hasMadeId === true ? 'this row was granted before' : 'an entry with this externalId exists';
         const next = hasMadeId === true ? '; --source NAME grants all rows of the file once more' : '';

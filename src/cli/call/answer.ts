@@ -54,7 +54,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
       ? await (await import('./every-page.ts')).everyPage(command, input, { billing, session })
       : await billing.call(command.operation as OperationName, question),
   );
-  checkReplay(command, input, answer);
+  await checkReplay(command, input, answer);
   const shown = await shownAnswer(request, answer, session);
   session.terminal.out(shown);
   if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));

@@ -91,7 +91,7 @@ async function sendAgain(grant: KnownGrant, billing: Billing): Promise<Resumed> 
   try {
     const answer = await billing.call(grantOperation, input);
     const id = wireText(valueAt(answer.body, 'data.id'));
-    const differing = differingMembers(input, answer);
+    const differing = await differingMembers(input, answer);
     if (differing.length > 0) return resultOf(grant, 'failed', { id, error: `differs in ${differing.join(', ')}` });
     return resultOf(grant, answer.isReplay === true ? 'repeated' : 'done', { id });
   } catch (error) {

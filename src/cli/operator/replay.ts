@@ -8,12 +8,12 @@ import type { CommandSpec } from '../command-line/manifest.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 
 /** Throws ConflictError for an entry made by an earlier, different request: it does not answer this one (semantics 9). */
-export function checkReplay(command: CommandSpec, input: CallInput, answer: Answer): void {
+export async function checkReplay(command: CommandSpec, input: CallInput, answer: Answer): Promise<void> {
   const member = command.idempotencyMember;
   const body = (input.body ?? {}) as Record<string, unknown>;
   if (member === undefined || body[member] === undefined) return;
   const entry = valueAt(answer.body, 'data') ?? {};
-  const differing = differingMembers(input, answer);
+  const differing = await differingMembers(input, answer);
   if (differing.length === 0) return;
   throw new ConflictError(
     `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(entry, 'id'))})`,
@@ -22,18 +22,30 @@ export function checkReplay(command: CommandSpec, input: CallInput, answer: Answ
 }
 
 /** Members in which the entry of an answer differs from the request. */
-export function differingMembers({ body }: CallInput, answer: Answer): readonly string[] {
+export async function differingMembers({ body }: CallInput, answer: Answer): Promise<readonly string[]> {
+  if (answer.mismatches !== undefined) return answer.mismatches;
   const entry = valueAt(answer.body, 'data') ?? {};
-  const asked = (body ?? {}) as Record<string, unknown>;
-  return answer.mismatches ?? Object.keys(asked).filter((name) => differs(asked[name], valueAt(entry, name)));
+  const differing: string[] = [];
+  for (const [name, asked] of Object.entries(body ?? {})) {
+    if (await differs(asked, valueAt(entry, name))) differing.push(name);
+  }
+  return differing;
 }
 
 /** Compares plain values only: the service returns structures in a form of its own. */
-function differs(asked: unknown, found: unknown): boolean {
+async function differs(asked: unknown, found: unknown): Promise<boolean> {
   if (found === undefined || found === null || asked === undefined || asked === null) return false;
-  if (isExactNumber(asked) && isExactNumber(found)) return Number(textOfNumber(asked)) !== Number(textOfNumber(found));
+  if (isExactNumber(asked) && isExactNumber(found))
+    return await differInValue(textOfNumber(asked), textOfNumber(found));
   if (typeof asked !== 'string' || typeof found !== 'string') return false;
   return asked.normalize('NFC') !== found && instantOf(asked) !== instantOf(found);
+}
+
+/** Loads decimals only for numbers that are spelt differently, which may still be one amount. */
+async function differInValue(asked: string, found: string): Promise<boolean> {
+  if (asked === found) return false;
+  const { Big } = await import('big.js');
+  return !new Big(asked).eq(found);
 }
 
 function instantOf(text: string): string {

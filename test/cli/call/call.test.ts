@@ -233,6 +233,18 @@ describe('an entry that was there already', () => {
     expect(stderr).toContain('differs in amountCents:');
   });
 
+  test.each([
+    ['999999999999.000001', '999999999999.000002', 7],
+    ['999999999999.000001', '999999999999', 7],
+    ['1.5', '1.500000', 0],
+    ['1000', '1e3', 0],
+  ])('of %s credits is compared with one of %s to the last digit', async (asked, found, code) => {
+    const credits = JSON.rawJSON(found);
+    const shell = createShell({ reply: () => body({ data: { id: 'e1', creditAmount: credits, creditRateCents: 1 } }) });
+    const words = `--credit-rate-cents 1 --credit-amount ${asked} --expires-at 2099-01-01T00:00:00Z --external-id t1`;
+    expect((await shell.run(`credits grant k1 ${words}`)).code).toBe(code);
+  });
+
   test('is none when only the spelling of an instant differs', async () => {
     expect((await createShell({ reply: () => body({ data: entry }) }).run(grant)).code).toBe(0);
   });

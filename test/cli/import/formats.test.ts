@@ -217,34 +217,6 @@ describe('a record that is no event is reported with its line, and the others ar
   });
 });
 
-test.each([
-  [true, 'latin1', 'WINDOWS-1252'],
-  [false, 'latin1', 'WINDOWS-1252'],
-  [true, 'utf16le', 'UTF-16'],
-  [false, 'utf16le', 'UTF-16'],
-  [true, 'utf16le without its mark', 'UTF-16LE'],
-  [false, 'utf16le without its mark', 'UTF-16LE'],
-  [true, 'utf16be without its mark', 'UTF-16BE'],
-  [false, 'utf16be without its mark', 'UTF-16BE'],
-] as const)(
-  'text of another encoding is told how to be mended, in an import and in a list of grants: %s, %s',
-  async (isImport, encoding, name) => {
-    const shell = createShell();
-    const file = join(shell.home, 'old.csv');
-    const mark = encoding === 'utf16le' ? '\uFEFF' : '';
-    const text = `${mark}timestamp,city\n2026-02-01 00:00:00,K\xf6ln\n`;
-    const bytes = Buffer.from(text, encoding === 'latin1' ? 'latin1' : 'utf16le');
-    writeFileSync(file, encoding.startsWith('utf16be') ? bytes.swap16() : bytes);
-    const words = isImport
-      ? ['import', 'events', file, '--event-name', 'e', '--customer', 'acme']
-      : ['credits', 'grant', '--from', file];
-    const { stderr } = await shell.run(words);
-    expect(stderr).toContain(
-      `is not UTF-8 text\n  hint: save it as UTF-8, or write it anew with: iconv -f ${name} -t UTF-8`,
-    );
-  },
-);
-
 const day = '"timestamp":"2026-02-01T00:00:00Z"';
 
 test.each<[number, ImportFormat, string, string]>([
