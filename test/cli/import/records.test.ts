@@ -6,6 +6,7 @@ import type { MappedRow, MappingOptions } from '../../../src/cli/import/mapping.
 import { createRecordMapping } from '../../../src/cli/import/record-mapping.ts';
 
 const own = { eventName: 'js', externalCustomerId: 'acme', timestamp: '2026-02-01T00:00:00Z' };
+const cloudEvent = { specversion: '1.0', id: '1', source: '/g', type: 'js', subject: 'acme', time: own.timestamp };
 
 function mapped(record: object, options: Partial<MappingOptions> = {}): MappedRow {
   const given = { timeZone: 'UTC', properties: [], ...options };
@@ -69,6 +70,13 @@ describe('a record without properties that names its event and its customer is f
     expect(mapped({ ...own, v: 1 }, usual)).toMatchObject({ event: { ...own, properties: { v: 1 } } });
   });
 
+  test('whichever of the two customers it names', () => {
+    const { externalCustomerId: _, ...nobody } = own;
+    expect(mapped({ ...nobody, customerId: 'c', v: 1 })).toMatchObject({
+      event: { customerId: 'c', properties: { v: 1 } },
+    });
+  });
+
   test('its timestamp may be written in any case, and the other one is a property', () => {
     const { timestamp, ...rest } = own;
     expect(mapped({ ...rest, TimeStamp: timestamp })).toMatchObject({ event: { ...own, properties: {} } });
@@ -88,8 +96,6 @@ describe('a record without properties that names its event and its customer is f
 });
 
 describe('a key that is made of a record', () => {
-  const cloudEvent = { specversion: '1.0', id: '1', source: '/g', type: 'js', subject: 'acme', time: own.timestamp };
-
   test.each([
     ['its content', { ...own, v: 1 }, 'row:qWLCMnh1X3lUc4AJpYWaVxHx43u'],
     ['the source and the id of a CloudEvent', cloudEvent, 'ce:zP5wsMjQFstEqsB2NWyTQby3MUQ'],
@@ -117,6 +123,68 @@ test('of a plain record the names of the interface are columns like any other', 
   expect(mapped(plain, { ...flags, timestampColumn: 'timestamp' })).toMatchObject({
     event: { timestamp: own.timestamp },
   });
+});
+
+test('nor do they say anything of one that names no event', () => {
+  const { eventName: _, ...plain } = own;
+  const properties = { externalCustomerId: 'acme', v: 1 };
+  expect(mapped({ ...plain, v: 1 }, { eventName: 'e', customer: 'globex' })).toMatchObject({
+    event: { externalCustomerId: 'globex', properties },
+  });
+  expect(mapped({ ...plain, v: 1 }, { eventName: 'e' })).toEqual({ reason: 'has no customer' });
+  expect(mapped({ ...plain, properties }, { eventName: 'e', customer: 'globex' })).toMatchObject({
+    event: { properties: { externalCustomerId: 'acme', properties } },
+  });
+});
+
+describe('a record is refused', () => {
+  const event = { ...own, properties: {} };
+
+  test.each<[string, object, Partial<MappingOptions>, string]>([
+    ['whose properties are no object', { ...own, properties: 5 }, {}, 'has no event name'],
+    ['whose event name is empty', { ...event, eventName: '' }, {}, 'has no event name'],
+    ['whose event name is no text', { ...own, kind: 5 }, { eventNameColumn: 'kind' }, 'has no event name'],
+    [
+      'whose timestamp is none',
+      { ...event, timestamp: 'soon' },
+      {},
+      '"soon" is no timestamp such as 2026-03-01T09:30:00Z',
+    ],
+    ['whose timestamp is null', { ...event, timestamp: null }, {}, 'null is no timestamp such as 2026-03-01T09:30:00Z'],
+    ['whose customer is empty', { ...event, externalCustomerId: '' }, {}, 'has no customer'],
+    ['whose customer is no text', { ...event, externalCustomerId: 5 }, {}, 'has no customer'],
+    ['whose own customer is empty', { ...event, externalCustomerId: undefined, customerId: '' }, {}, 'has no customer'],
+    ['that lacks the key', event, { keyColumn: 'id' }, 'id: is no text'],
+    ['whose key is empty', { ...own, id: '' }, { keyColumn: 'id' }, 'id: is no text'],
+    ['whose key is no text', { ...own, id: 5 }, { keyColumn: 'id' }, 'id: is no text'],
+    ['that is a CloudEvent without a source', { ...cloudEvent, source: '' }, {}, 'source: is required of a CloudEvent'],
+    [
+      'that is a CloudEvent without a type',
+      { ...cloudEvent, type: undefined },
+      {},
+      'type: is required of a CloudEvent',
+    ],
+    ['that is a CloudEvent without an id', { ...cloudEvent, id: 5 }, {}, 'id: is required of a CloudEvent'],
+  ])('%s', (_what, record, options, reason) => {
+    expect(mapped(record, options)).toEqual({ reason });
+  });
+});
+
+test('a CloudEvent without data has no properties', () => {
+  expect(mapped(cloudEvent)).toMatchObject({ event: { ...own, properties: {} } });
+  expect(mapped({ ...cloudEvent, data: null })).toEqual({ reason: 'data: must be a JSON object' });
+});
+
+test('a flag names a member whose name has a point before one that stands inside another', () => {
+  const record = { ...own, usage: { tokens: 5, bytes: 7 }, 'usage.tokens': 6 };
+  expect(mapped(record, { properties: ['tokens=usage.tokens', 'bytes=usage.bytes'] })).toMatchObject({
+    event: { properties: { tokens: 6, bytes: 7 } },
+  });
+});
+
+test('the contract of the flag goes before that of a record', () => {
+  const event = { ...own, contractId: 'c1', properties: {} };
+  expect(mapped(event, { contractId: 'c2' })).toMatchObject({ event: { contractId: 'c2' } });
 });
 
 describe('a record of two customers', () => {
