@@ -94,8 +94,14 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
   });
 
   test.each([
-    ['usage cost --contract-id $contract --by colour', 8, 'is no group key of a meter that is priced: there are model'],
+    [
+      'usage cost --contract-id $contract --by colour',
+      8,
+      'tally: --by colour: is no group key of a meter that is priced: there are model, and day, month\n',
+    ],
     ['usage cost --contract-id $contract --by toString', 8, 'is no group key of a meter that is priced'],
+    ['usage cost --by model', 8, 'tally: customerId: one of customerId'],
+    ['usage cost --contract-id $contract --by model --start-date soon', 8, 'tally: startDate: must be a date-time'],
     ['usage cost --contract-id $contract --chart', 2, '--chart goes with --by'],
     ['usage cost --contract-id $contract --by day --ascii', 2, '--ascii goes with --chart'],
     ['usage cost --contract-id $contract --by day --chart -o json', 2, 'another format was asked for too'],
@@ -239,6 +245,14 @@ describe('the parts of a cost', () => {
     ]);
     expect(JSON.parse(await told('json'))).toEqual({
       data: { by: 'model', totalAmount: 6, unit: 'currency', ...dates, rows },
+    });
+  });
+
+  test('that are refused for another reason than their key are refused in its words', async () => {
+    const shell = createShell({ reply: () => Promise.reject(new BillingError('forbidden', 'not with this key')) });
+    expect(await shell.run('usage cost --customer-id c --by model')).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(/^tally: not with this key\n/) as string,
     });
   });
 
