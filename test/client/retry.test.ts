@@ -53,17 +53,17 @@ describe('a busy or failing service', () => {
     });
   });
 
-  test('a page of HTML is not shown for a failing gateway', async () => {
-    const service = await startFakeService({
-      status: 502,
-      headers: { 'content-type': 'text/html' },
-      body: '<h1>Bad gateway</h1>',
-    });
+  test.each([
+    [500, false],
+    [502, true],
+  ])('a page of HTML is not shown for a service or a gateway that fails with %i', async (status, isRetryable) => {
+    const body = '<h1>It failed</h1>';
+    const service = await startFakeService({ status, headers: { 'content-type': 'text/html' }, body });
     await expect(startClient(service.url).call('customers.list')).rejects.toMatchObject({
       kind: 'internal',
-      message: `${service.host} answered 502`,
-      answeredStatus: 502,
-      isRetryable: true,
+      message: `${service.host} answered ${status}`,
+      answeredStatus: status,
+      isRetryable,
     });
   });
 });
@@ -236,6 +236,7 @@ describe('writes', () => {
   });
 
   test.each([
+    ['customers.list', 429, {}, 'wait 1 s, and repeat the command'],
     ['customers.list', 503, {}, 'try again later'],
     ['customers.list', 503, { 'retry-after': '9999' }, 'wait 9999 s, and repeat the command'],
     ['customers.list', 503, { 'tallybook-hint': 'make%20room' }, 'make room'],
@@ -285,8 +286,10 @@ describe('writes', () => {
           hint: 'repeat the command: sending it twice does no more than sending it once',
         });
       }
-      const busy = await startFakeService(envelope(503, 'busy'), envelope(status, 'no', { 'retry-after': '9999' }));
-      await expect(startClient(busy.url).call('credits.grant', repeatableGrant)).rejects.toThrow('no');
+      for (const first of [envelope(503, 'busy'), { status: 429, body: 'busy' }]) {
+        const service = await startFakeService(first, envelope(status, 'no', { 'retry-after': '9999' }));
+        await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toThrow(/^no$/);
+      }
     },
   );
 
