@@ -51,9 +51,9 @@ export function createTransport(target: Target, route: Route): Transport {
   let isClosed = false;
   return {
     async send(request, timeoutMilliseconds) {
-      way ??= openWay(target, route);
       try {
-        if (isClosed) throw new Error('the client is closed');
+        if (isClosed) throw new Closed();
+        way ??= openWay(target, route);
         return await exchange(await way, request, timeoutMilliseconds);
       } catch (error) {
         return noAnswer(error, timeoutMilliseconds);
@@ -96,6 +96,7 @@ async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
   return { request, agent, address };
 }
 
+class Closed extends Error {}
 class Late extends Error {}
 /** The failure of an established connection, over which the request may have left. */
 class Broken extends Error {}
@@ -187,6 +188,7 @@ function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {
 }
 
 function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'reason' | 'isTemporary' | 'hint'> {
+  if (error instanceof Closed) return { reason: 'the client is closed', isTemporary: false, hint: 'make another one' };
   if (error instanceof NoConnection)
     return { reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`, isTemporary: true };
   if (error instanceof Late)

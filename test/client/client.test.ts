@@ -3,7 +3,14 @@
 import { describe, expect, test } from 'vitest';
 
 import { answerHeaders } from '../../src/answer-headers.ts';
-import { BillingError, errorFacts, InvalidInputError, NotFoundError, RateLimitedError } from '../../src/errors.ts';
+import {
+  BillingError,
+  errorFacts,
+  InvalidInputError,
+  NotFoundError,
+  RateLimitedError,
+  UnsentError,
+} from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import type { Answer, OperationName } from '../../src/operations/index.ts';
@@ -205,6 +212,11 @@ describe('through a service of ours', () => {
     const client = startClient(service.url);
     await client.call('customers.list');
     await client.close();
-    await expect(client.call('customers.list')).rejects.toMatchObject({ kind: 'network' });
+    await expect(client.call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: `127.0.0.1:${service.port}: the client is closed`,
+    });
+    await expect(client.call('customers.create', { body: {} })).rejects.toBeInstanceOf(UnsentError);
+    expect(client.retries).toEqual([]);
   });
 });
