@@ -129,7 +129,8 @@ describe('through a service of ours', () => {
     const service = await startService(createSampleEngine({ 'customers.get': async () => Promise.reject(thrown) }));
     const call = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
     const failure: unknown = await call.catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind, message, requestId: expect.stringMatching(/^01900000-/) });
+    const { isRetryable } = thrown;
+    expect(failure).toMatchObject({ kind, message, isRetryable, requestId: expect.stringMatching(/^01900000-/) });
     expect(failure).toBeInstanceOf(BillingError);
   });
 

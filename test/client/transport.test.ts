@@ -235,6 +235,19 @@ describe('answers that are none', () => {
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
+  test.each<[FakeAnswer, string]>([
+    [{ headers: json, body: '' }, 'it is empty'],
+    [{ status: 403, headers: json, body: '{"a":1}' }, 'it begins "{\\"a\\":1}"'],
+    [{ status: 403, headers: json, body: '{"error":{"message":5}}' }, 'it begins "{\\"error\\":{\\"message\\":5}}"'],
+  ])('%j is told without a reason that says no more, and with what to do', async (answer, words) => {
+    const service = await startFakeService(answer);
+    const asking = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    await expect(asking).rejects.toMatchObject({
+      message: `${service.host} answered ${answer.status ?? 200} with what is not a valid response: ${words}`,
+      hint: 'check that the base URL of the profile is that of the service',
+    });
+  });
+
   test('64 levels are none too many', async () => {
     const body = `{"data":{"id":"x","deep":${'['.repeat(62)}${']'.repeat(62)}}}`;
     const service = await startFakeService({ headers: json, body });
