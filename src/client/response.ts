@@ -146,8 +146,8 @@ function optionsOf(
   answer: HttpAnswer,
   { target, retryAfterSeconds, howToCheck }: Reading,
 ): ErrorOptions {
-  const answered = answeredBy(answer);
-  const { requestId } = answered;
+  const facts = answeredBy(answer);
+  const { requestId } = facts;
   const ownHints: Partial<Record<ErrorKind, string>> = {
     unauthorized: `${target.host} refused the key; check it with: tally profile check`,
     rateLimited: `wait ${retryAfterSeconds ?? 1} s, and repeat the command`,
@@ -162,7 +162,7 @@ function optionsOf(
   const hint = ownHints[kind] ?? hintOf(answer.headers[answerHeaders.hint]) ?? otherwise[kind];
   // Also for a gateway's answer, whose kind is that of a bug.
   const isRetryable = temporaryStatuses.has(answer.status) ? true : undefined;
-  return { ...answered, hint, retryAfterSeconds, isRetryable };
+  return { ...facts, hint, retryAfterSeconds, isRetryable };
 }
 
 /** Our services send their hints too, so that a person reads the same on both sides. */
@@ -205,9 +205,8 @@ export function unknownOutcome(
   howToCheck: HowToCheck,
   answer?: HttpAnswer,
 ): BillingError {
-  const answered = answer === undefined ? {} : answeredBy(answer);
   return new BillingError('network', `the outcome is unknown: ${target.host}: ${reason}`, {
-    ...answered,
+    ...(answer === undefined ? {} : answeredBy(answer)),
     ...howToCheck,
   });
 }

@@ -31,8 +31,8 @@ export interface NoAnswer {
   readonly cause: unknown;
 }
 
-/** How the route to an https target differs from the usual one. */
-export interface Route {
+/** How the way to an https target differs from the usual one. */
+export interface WayOptions {
   /** PEM of authorities that are trusted in addition to the system's. */
   readonly ca?: string | undefined;
   /** Carries the connection and never sees its content (security 3, SEC-14). */
@@ -46,14 +46,14 @@ export interface Transport {
 }
 
 /** Connections to one target, opened by the first request. Never follows redirects (security 3, SEC-11). */
-export function createTransport(target: Target, route: Route): Transport {
+export function createTransport(target: Target, options: WayOptions): Transport {
   let way: Promise<Way> | undefined;
   let isClosed = false;
   return {
     async send(request, timeoutMilliseconds) {
       try {
         if (isClosed) throw new Closed();
-        way ??= openWay(target, route);
+        way ??= openWay(target, options);
         return await exchange(await way, request, timeoutMilliseconds);
       } catch (error) {
         return noAnswer(error, timeoutMilliseconds);
@@ -76,7 +76,7 @@ interface Way {
   readonly address: { readonly hostname: string; readonly port: string };
 }
 
-async function openWay({ origin }: Target, { ca, proxy }: Route): Promise<Way> {
+async function openWay({ origin }: Target, { ca, proxy }: WayOptions): Promise<Way> {
   const { protocol, hostname, port } = new URL(origin);
   const address = { hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
   const sockets = { keepAlive: true, maxSockets: limits.socketsPerClient };

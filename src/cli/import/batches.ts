@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
 import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
-import { counted, notUtf8, sniffed, unpacked } from './input.ts';
+import { measured, notUtf8, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 import { readEvents } from './readers.ts';
@@ -73,7 +73,7 @@ async function* batchesOf(
   onStart: OnStart | undefined,
 ): Batches {
   let bytes = 0;
-  const unpackedInput = await unpacked(counted(input, (total) => (bytes = total)));
+  const unpackedInput = await unpacked(measured(input, (total) => (bytes = total)));
   const found = format === undefined ? await sniffed(unpackedInput) : { format, bytes: unpackedInput };
   let [events, lines, refused]: [ImportedEvent[], number[], RefusedRow[]] = [[], [], []];
   let end = 0;

@@ -73,7 +73,7 @@ async function peeked(bytes: Bytes, count: number): Promise<{ readonly head: Uin
 }
 
 /** The same bytes; reports how many have been read so far. */
-export async function* counted(bytes: Bytes, onRead: (total: number) => void): AsyncGenerator<Uint8Array> {
+export async function* measured(bytes: Bytes, onRead: (total: number) => void): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of bytes) {
     total += chunk.length;
