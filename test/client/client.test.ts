@@ -159,7 +159,8 @@ describe('through a service of ours', () => {
     const issues = [
       { path: 'contacts[0].email', message: 'must be an email address such as ada@example.com' },
       { path: '', message: 'at least one field is required' },
-      { path: 'metadata.a', message: 'is wrong: say why' },
+      { path: '', message: 'one of two: the other is wrong' },
+      { path: 'metadata.a', message: 'is wrong: say\nwhy' },
     ];
     const thrown = new InvalidInputError(issues);
     const service = await startService(createSampleEngine({ 'customers.get': async () => Promise.reject(thrown) }));

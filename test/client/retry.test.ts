@@ -30,7 +30,8 @@ describe('a busy or failing service', () => {
   ] as const)('%i always: a reading is tried four times, with growing waits', async (status, kind, exitCode) => {
     const service = await startFakeService(envelope(status, 'busy'));
     const client = startClient(service.url);
-    await expect(client.call('customers.list')).rejects.toMatchObject({ kind, message: 'busy' });
+    const retryAfterSeconds = kind === 'rateLimited' ? 1 : undefined;
+    await expect(client.call('customers.list')).rejects.toMatchObject({ kind, message: 'busy', retryAfterSeconds });
     expect(errorFacts[kind].exitCode).toBe(exitCode);
     expect(service.requests).toHaveLength(limits.requestAttempts);
     expect(client.retries.map(({ delayMilliseconds }) => delayMilliseconds)).toEqual([100, 200, 400]);
