@@ -204,7 +204,7 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
     const name = pair.slice(0, at);
     refuseForbidden(name);
     if (Object.hasOwn(constants, name) || names.includes(name)) {
-      throw usage(hasValue(name));
+      throw usage(whySetTwice(name));
     }
     constants[name] = cellValue(pair.slice(at + 1));
   }
@@ -212,7 +212,7 @@ export function constantsOf(given: readonly string[], names: readonly string[]):
 }
 
 /** The words for a property with two values: neither takes precedence. */
-export function hasValue(name: string): string {
+export function whySetTwice(name: string): string {
   return `--set: "${name}" has a value already`;
 }
 

@@ -7,7 +7,14 @@ import { canonicalJson } from '../../canonical-json.ts';
 import { isJsonObject } from '../../exact-json.ts';
 import { createRowIdentity, shortDigest } from '../wire/row-identity.ts';
 import { valueAt } from '../wire/rows.ts';
-import { constantsOf, createTimestampReader, hasValue, noTimestamp, splitProperty, whyNoInstant } from './mapping.ts';
+import {
+  constantsOf,
+  createTimestampReader,
+  whySetTwice,
+  noTimestamp,
+  splitProperty,
+  whyNoInstant,
+} from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -74,7 +81,7 @@ export function createRecordMapping(
     const contractId = options.contractId ?? parts.contractId ?? undefined;
     const own = propertiesOf(fields, { chosen, columns, used });
     const twice = constantNames.find((name) => Object.hasOwn(own, name));
-    if (twice !== undefined) return { reason: hasValue(twice) };
+    if (twice !== undefined) return { reason: whySetTwice(twice) };
     const content = () =>
       JSON.stringify([options.source ?? '', eventName, Object.values(customer), canonicalJson(record)]);
     return {
