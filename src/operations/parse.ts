@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 
+import { counted } from '../counted.ts';
 import { BadRequestError, InvalidInputError, pathText } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { forbiddenNameMessage, isExactNumber } from '../exact-json.ts';
@@ -178,8 +179,12 @@ const typeWords: Readonly<Record<string, string>> = {
 function wordsOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return typeWords[issue.expected] ?? issue.message;
   if (issue.code === 'invalid_value') return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}`;
-  if (issue.code === 'too_small' && issue.origin === 'array') return `must have at least ${issue.minimum} elements`;
-  if (issue.code === 'too_big' && issue.origin === 'array') return `must have at most ${issue.maximum} elements`;
+  if (issue.code === 'too_small' && issue.origin === 'array') {
+    return `must have at least ${counted(Number(issue.minimum), 'element')}`;
+  }
+  if (issue.code === 'too_big' && issue.origin === 'array') {
+    return `must have at most ${counted(Number(issue.maximum), 'element')}`;
+  }
   // Unless the declaration has words of its own.
   if (issue.code === 'too_big' && issue.origin === 'string' && issue.message.startsWith('Too ')) {
     return `must have at most ${issue.maximum} characters`;

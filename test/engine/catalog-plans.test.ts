@@ -165,7 +165,7 @@ describe('plans', () => {
 
   it.each([
     [{ currency: 'EUR' }, 'currency: must be "USD"'],
-    [{ items: [] }, 'items: must have at least 1 elements'],
+    [{ items: [] }, 'items: must have at least 1 element'],
     [{ netTerms: '366' }, 'netTerms: must be at most 365 days'],
   ])('refuse %j', async (body, message) => {
     const { id } = await createPricing();

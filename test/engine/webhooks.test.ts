@@ -107,7 +107,7 @@ describe('endpoints', () => {
     ],
     ['https://inside.example.com/', { allowPrivate: true }, 'accepted'],
     ['http://127.0.0.1:4000/', { allowPrivate: true }, 'accepted'],
-    [url, { eventTypes: [] }, 'invalidInput eventTypes: must have at least 1 elements'],
+    [url, { eventTypes: [] }, 'invalidInput eventTypes: must have at least 1 element'],
     [url, { secret: 'whsec_x' }, 'invalidInput secret: unknown field'],
   ])('at %s with %j: %s', async (address, body, expected) => {
     expect(await refused('webhooks.create', { body: { url: address, ...body } })).toBe(expected);

@@ -118,7 +118,7 @@ describe('a refusal names every field by its path', () => {
   test.each([
     ['customers.create', {}, 'name: is required; contacts: is required'],
     ['customers.create', [], 'must be an object'],
-    ['customers.create', { name: 'A', contacts: [] }, 'contacts: must have at least 1 elements'],
+    ['customers.create', { name: 'A', contacts: [] }, 'contacts: must have at least 1 element'],
     ['customers.create', { name: 'A', contacts: '' }, 'contacts: must be a list'],
     [
       'contracts.create',
