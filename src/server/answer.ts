@@ -110,11 +110,15 @@ export function refuseConnection(
   given: Readonly<Record<string, string>>,
   message = 'the request is malformed or did not arrive in time',
 ): void {
-  setTimeout(() => socket.destroy(), limits.hangUpMilliseconds).unref();
-  if (!socket.writable) return;
   const { status, headers, body } = lastRefusal(given, message);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  hangUp(socket, `HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Ends a connection, with these bytes where there are any; what was written before them arrives. */
+export function hangUp(socket: Duplex, lastBytes?: string): void {
+  setTimeout(() => socket.destroy(), limits.hangUpMilliseconds).unref();
+  if (socket.writable) socket.end(lastBytes);
 }
 
 /** Answers a request that never reaches a route, and closes the connection. */

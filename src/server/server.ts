@@ -14,6 +14,7 @@ import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
 import { isLoopback, keyOf, refuseBrowsers } from './authenticate.ts';
+import { createBreaking } from './broken-connections.ts';
 import { checkExposure, limitSockets } from './exposure.ts';
 import { addLateAnswers } from './late-answer.ts';
 import type { Metrics } from './metrics.ts';
@@ -144,6 +145,8 @@ async function takeWhatHasCome({ server }: FastifyInstance, mostMilliseconds: nu
 const turnsOfArrival = 3;
 
 function createApp(options: ServerOptions): FastifyInstance {
+  const headers = () => commonHeaders(options.version, options.newId());
+  const breaking = createBreaking((socket) => refuseConnection(socket, headers()));
   const protocol = {
     insecureHTTPParser: false,
     maxHeaderSize: limits.headerBytes,
@@ -173,11 +176,10 @@ function createApp(options: ServerOptions): FastifyInstance {
       tellEnd(options, requestLogOf(request, reply));
     },
     clientErrorHandler: (error, socket) => {
-      if (error.code === 'ECONNRESET') return;
-      refuseConnection(socket, commonHeaders(options.version, options.newId()));
+      if (error.code !== 'ECONNRESET') breaking.break(socket);
     },
   });
-  const headers = () => commonHeaders(options.version, options.newId());
+  breaking.watch(app.server);
   app.server.on('checkExpectation', (_request, response) =>
     refuseRequest(response, headers(), 'no Expect but 100-continue is met'),
   );
