@@ -204,6 +204,30 @@ test('a stopped import says how far it came, and goes on when it is repeated', a
   expect(await storedCount()).toBe(4);
 });
 
+test('an import that is stopped while the last of it is stored is complete, and tells no progress of that', async () => {
+  const stop = new AbortController();
+  stop.abort();
+  const seen: number[] = [];
+  const onProgress: SendingOptions['onProgress'] = ({ rows: count }) => void seen.push(count);
+  const report = await importText(rows.join('\n'), { signal: stop.signal, onProgress, batchSize: 5 });
+  expect([report.isComplete, report.accepted, seen]).toEqual([true, 4, []]);
+});
+
+test.each([
+  [['2026-02-01 00:00:00,acme,1'], 1, [1]],
+  [['never,acme,1', 'never,acme,2'], 0, []],
+])('of %j so many are accepted: %i, in requests of %j', async (given, accepted, sizes) => {
+  const sent: number[] = [];
+  const billing: Billing = {
+    call: async (name, input = {}) => {
+      sent.push((input.body as { readonly events: readonly unknown[] }).events.length);
+      return await world.billing.call(name, input);
+    },
+  };
+  const report = await importText([rows[0], ...given].join('\n'), { billing });
+  expect([report.accepted, sent]).toEqual([accepted, sizes]);
+});
+
 test.each([
   ['an empty file', '', 'the file is empty'],
   ['an open quote', 'timestamp,customer\n"2026', 'the file is no CSV'],
