@@ -5,16 +5,13 @@ import { isExactNumber } from '../../exact-json.ts';
 import type { OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { centsOfCredits, microsOfText } from '../../whole-amounts.ts';
-import { inputOf, missingFlags, wholeBody } from '../command-line/flags.ts';
-import type { Given } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
-import { readTextFile } from '../files/files.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkFields } from '../output/output.ts';
 import { timeoutOf } from '../session/open-session.ts';
-import { completed, completedByRules, confirmLoss, confirmWrite, mayAsk } from '../session/prompts.ts';
+import { confirmLoss, confirmWrite } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
@@ -22,6 +19,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import { amountText, wireText } from '../wire/rows.ts';
 import { type Picture, printAnswer } from './answer.ts';
 import type { Asking } from './judge-first.ts';
+import { readInput } from './read-input.ts';
 
 /** Calls the operation and prints its answer. Nothing is printed on standard output when it throws. */
 export async function callOperation(invocation: Invocation, session: Session): Promise<void> {
@@ -82,19 +80,6 @@ function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: S
       ? `give --include ${[...asked, missing].join(',')}`
       : `a command that reads it has --include ${missing}`,
   });
-}
-
-/** The input from the flags, their files and the answers to questions. */
-async function readInput(
-  { command, given: typed, inputPath }: Invocation,
-  session: Session,
-): Promise<{ readonly given: Given; readonly asked: CallInput }> {
-  const readText = (path: string) => readTextFile(path, session.terminal);
-  const whole = inputPath === undefined ? undefined : wholeBody(await readText(inputPath), command.isBulk);
-  const named = await completed(command, typed, missingFlags(command, typed, whole !== undefined), session);
-  const mayMiss = command.hasBody && whole === undefined && mayAsk(session);
-  const given = mayMiss ? await completedByRules(command, named, session) : named;
-  return { given, asked: await inputOf(command, given, { whole, readText }) };
 }
 
 /**

@@ -13,18 +13,18 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput, View } from '../../operations/operation.ts';
 import type { UsagePart, UsageSplit } from '../charts/usage.ts';
 import type { Invocation } from '../command-line/invocation.ts';
-import { inputOf, wholeBody } from '../command-line/flags.ts';
-import { readTextFile } from '../files/files.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { checkFields, render } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Session } from '../session/session.ts';
+import { readInput } from './read-input.ts';
 import { tellOfUnit } from './usage-unit.ts';
 
 const fields = ['value', 'totalAmount'];
 
 /** Prints the cost of usage in parts, as rows or as bars. */
-export async function splitUsage({ local, ...invocation }: Invocation, session: Session): Promise<void> {
+export async function splitUsage(invocation: Invocation, session: Session): Promise<void> {
+  const { local } = invocation;
   const by = local['by'];
   if (typeof by !== 'string') {
     throw new BillingError('usage', '--chart goes with --by', { hint: 'such as: --by day --chart' });
@@ -32,9 +32,7 @@ export async function splitUsage({ local, ...invocation }: Invocation, session: 
   const style = await chartStyleOf(local, session);
   checkFields(session.output, fields, viewOf(by));
   const { terminal, dependencies } = session;
-  const readText = async (path: string) => await readTextFile(path, terminal);
-  const whole = invocation.inputPath === undefined ? undefined : wholeBody(await readText(invocation.inputPath), false);
-  const input = await inputOf(invocation.command, invocation.given, { whole, readText });
+  const { asked: input } = await readInput(invocation, session);
   const opened = await dependencies.openBilling(await session.target(), {
     timeoutMilliseconds: timeoutOf(session.flags),
   });

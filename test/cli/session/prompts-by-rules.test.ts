@@ -33,6 +33,12 @@ test.each<[string, readonly string[], readonly string[], object]>([
     ['customer-id', 'start-date', 'end-date'],
     { customerId: 'c1' },
   ],
+  [
+    'usage cost --by model',
+    ['c1', '2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'],
+    ['customer-id', 'start-date', 'end-date'],
+    { customerId: 'c1', startDate: '2026-03-01T00:00:00Z' },
+  ],
 ])('what a rule across fields misses is asked for: %s', async (line, answers, flags, body) => {
   expect(await asked(line, answers)).toMatchObject({ flags, body });
 });
