@@ -25,9 +25,18 @@ export async function askPlainly(question: Question, streams: PlainStreams): Pro
   return reply === undefined ? undefined : /^y(?:es)?$/i.test(reply.trim()) ? 'yes' : 'no';
 }
 
-async function answerTo(prompt: SafeText, { input, output }: PlainStreams): Promise<string | undefined> {
+async function answerTo(
+  prompt: SafeText,
+  { input, output, whenInterrupted }: PlainStreams,
+): Promise<string | undefined> {
   output.write(prompt);
+  // A terminal drops what was typed when it stops a program.
+  const close = whenInterrupted({
+    leave: (how) => void output.write(how === 'ended' ? '\n' : ''),
+    goOn: () => void output.write(prompt),
+  });
   const line = await nextLine(input);
+  close();
   // So that the next message begins on a new line.
   if (line === undefined) output.write('\n');
   return line;

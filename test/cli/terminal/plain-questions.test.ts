@@ -114,6 +114,19 @@ describe('a secret', () => {
   });
 });
 
+test('a question is asked anew where the program goes on, since the terminal has dropped what was typed', async () => {
+  const stage = createStage([]);
+  const asked = askPlainly(questions.text, stage);
+  const [interruption] = stage.interruptions;
+  interruption?.leave('stopped');
+  expect(stage.written()).toBe('? Cents: ');
+  interruption?.goOn();
+  expect(stage.written()).toBe('? Cents: ? Cents: ');
+  interruption?.leave('ended');
+  expect(stage.written()).toBe('? Cents: ? Cents: \n');
+  await asked;
+});
+
 test('lines that were typed ahead answer the questions behind', async () => {
   const stage = createStage(['7\ny\n']);
   expect(await askPlainly(questions.text, stage)).toBe('7');
