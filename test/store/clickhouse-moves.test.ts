@@ -159,6 +159,24 @@ describe.runIf(clickhouse !== undefined)('moving events to ClickHouse', () => {
     await close();
   });
 
+  test('doctor finds nothing wrong with numbers of more digits than a server counts, and finds what is wrong beside them', async () => {
+    const { events, store, server, close } = await openFilled();
+    const long = '9'.repeat(40);
+    const texts = [`{"v":${long}}`, `{"v":-${long}.5}`, `{"v":"\\u0041${long}"}`, `{"v":1e39}`];
+    const given = texts.map((propertiesJson, index) => eventOf(`long ${index}`, { propertiesJson }));
+    await store.write((tx) => store.events.append(tx, 'org-a', given, () => true));
+    await moveStaged(store, server);
+    const faults = async () => await store.read((tx) => store.events.listFaults(tx, 'org-a'));
+    expect(await faults()).toEqual([]);
+    await clickhouse?.run(
+      events,
+      `ALTER TABLE tallybookEvents UPDATE propertiesJson = '{"v":0${long}}' WHERE idempotencyKey = 'long 0'
+       SETTINGS mutations_sync = 1`,
+    );
+    expect(await faults()).toEqual([{ idempotencyKey: 'long 0', fault: 'properties' }]);
+    await close();
+  });
+
   test('doctor names of events with foreign contracts none whose contract is its own customer’s', async () => {
     const { store, server, close } = await openFilled();
     await store.write(async (tx) => {
