@@ -266,7 +266,9 @@ async function tellReport(
     }
   }
   if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });
-  const { rows, accepted, known, outsideContractCount } = report;
+  const { rows, accepted, known, outsideContractCount, isComplete } = report;
+  // An export that found nothing; as a job of every night it would bill nobody, and nobody would see it.
+  if (rows === 0 && isComplete) tell(session, say`warning: there is no row: nothing is imported`);
   if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
   if (outsideContractCount > 0) warnOfOutside(session, outsideContractCount);
   // A person has read the first ones by then, and all of a large file's would push everything else off the screen.
@@ -282,7 +284,7 @@ async function tellReport(
     }),
   );
   if (isRehearsal) tell(session, say`dry run: nothing was sent`);
-  if (!report.isComplete) {
+  if (!isComplete) {
     throw new BillingError('interrupted', `stopped after ${unit} ${report.lastLine}; repeat the import to go on`);
   }
   if (refused.length > 0) {

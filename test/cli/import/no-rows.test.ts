@@ -1,0 +1,39 @@
+/** A file without rows bills nobody, and its figures of 0 go unseen in the job of a night. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import type { CommandStage } from '../../support/stage.ts';
+import { stageWithAcme } from './acme.ts';
+
+let stage: CommandStage;
+beforeEach(async () => (stage = await stageWithAcme('embedded')));
+afterEach(async () => await stage.close());
+
+const warning = 'warning: there is no row: nothing is imported';
+const header = 'timestamp,tokens\n';
+
+test.each([
+  ['events.csv', header, '', true],
+  ['events.csv', header, '--dry-run', true],
+  ['events.jsonl', '\n', '', true],
+  ['events.json', '[]', '', true],
+  ['events.csv', header, '--quiet', false],
+  ['events.csv', `${header}2026-02-01,5\n`, '', false],
+  ['events.csv', `${header}2026-02-01T00:00:00Z,5\n`, '', false],
+])('%s of %j is told of %s: %s', async (name, text, flag, isTold) => {
+  const file = join(stage.directory, name);
+  writeFileSync(file, text);
+  const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
+  const { stderr } = await stage.tally(flag === '' ? words : [...words, flag]);
+  expect(stderr.split('\n').includes(warning)).toBe(isTold);
+});
+
+test('it is no failure: there may be nothing to bill', async () => {
+  const file = join(stage.directory, 'events.csv');
+  writeFileSync(file, header);
+  const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
+  expect(await stage.tally(words)).toMatchObject({ exitCode: 0, stdout: '0\t0\t0\t0\t0\n' });
+});
