@@ -72,16 +72,25 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
     );
   });
 
-  test('a script sees nothing of it', async () => {
-    expect(await grant('--amount-cents', '1')).toMatchObject({ exitCode: 0, stderr: '' });
+  test('a script gets the receipt beside its answer, unless it is quiet', async () => {
+    const receipt = 'wallet before  0.00 USD\nwallet after   0.01 USD\nburns first ';
+    const { exitCode, stdout, stderr } = await grant('--amount-cents', '1', '--external-id', 't1', '-o', 'name');
+    expect([exitCode, stdout.split('\n').length]).toEqual([0, 2]);
+    expect(stderr).toMatch(new RegExp(`^${receipt}`));
     expect(await grant('--amount-cents', '1', '-o', 'table', '--quiet')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  test('an entry that was there already leaves the wallet as it is', async () => {
+    const words = ['--amount-cents', '1', '--external-id', 't1'];
+    await grant(...words);
+    expect((await grant(...words)).stderr).toContain('wallet before  0.01 USD\nwallet after   0.01 USD\n');
   });
 
   test('free credits that nothing values come with a warning', async () => {
     const free = ['--credit-amount', '100', '--credit-rate-cents', '0'];
     expect((await grant(...free)).stderr).toContain('free credits pay for nothing unless');
     await grant('--credit-amount', '1', '--credit-rate-cents', '10');
-    expect(await grant(...free)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await grant(...free)).stderr).toMatch(/^wallet before /);
   });
 
   describe('the policy file', () => {

@@ -47,7 +47,6 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
     const count = await namingWhatIsMissing({ ids, input, billing }, print);
     return count > 0 ? undefined : await tellUnknownFilters(command, input, { billing, session });
   }
-  const receipt = command.operation === grantOperation ? await beginReceipt(session, billing, input) : undefined;
   const question = picture?.chart.question?.(input) ?? input;
   const answer = await namingWhatIsMissing({ ids, input, billing }, async () =>
     isAll
@@ -60,7 +59,10 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
   note(command, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
-  await receipt?.(answer);
+  if (command.operation === grantOperation) {
+    const { printReceipt } = await import('./grant-receipt.ts');
+    await printReceipt(answer as Answer<'credits.grant'>, input, { billing, session });
+  }
   if (command.operation === 'contracts.create') {
     await (await import('./same-plan.ts')).tellOfSamePlan(answer, billing, session);
   }
@@ -100,11 +102,6 @@ async function tellUnknownFilters(
 ): Promise<void> {
   const { unknownFilters } = await import('./unknown-filter.ts');
   for (const sentence of await unknownFilters(command, input, billing)) tell(session, sentence);
-}
-
-async function beginReceipt(session: Session, billing: Billing, input: CallInput) {
-  const { beginReceipt: begin } = await import('./grant-receipt.ts');
-  return await begin(session, billing, input);
 }
 
 /** Reports work done only in part, or a check's findings, by the exit code; the rest has been printed. */

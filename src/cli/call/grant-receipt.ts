@@ -1,55 +1,74 @@
-/** What a person sees of a grant besides the answer: the wallet before and after it, and which grants burn first. */
+/** The receipt of a grant beside the answer: the wallet before and after it, and which grants burn first (cli 3). */
 
+import type { ExactNumber } from '../../exact-json.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { creditsText } from '../../whole-amounts.ts';
+import { centsOf, microsOf } from '../wire/amounts.ts';
+import { amountText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
-import { ifTold } from '../session/if-told.ts';
 
 type Wallet = ResponseBody<'credits.balance'>['data'];
 
 const shownGrants = 5;
 
 /**
- * Reads the wallet, and returns a function that prints the receipt on standard error once the grant is made. Warns of free
- * credits that would pay for nothing. A wallet that cannot be read does not stop the grant.
+ * Prints the receipt of a grant on standard error, and warns of free credits that would pay for nothing. It reads the wallet
+ * once, after the grant, since a service counts the requests of a script. Without a wallet that can be read it prints nothing.
  */
-export async function beginReceipt(
-  session: Session,
-  billing: Billing,
-  input: CallInput,
-): Promise<((answer: Answer) => Promise<void>) | undefined> {
-  const { terminal, output, flags } = session;
-  if (flags.quiet === true) return undefined;
-  const isForPeople = terminal.stderr.isTerminal || output.format === 'table';
-  const isFree = Number(wireText(valueAt(input.body, 'creditRateCents') ?? 1)) === 0;
-  if (!isForPeople && !isFree) return undefined;
-  const before = await readWallet(billing, input);
-  if (isFree && before !== undefined && before.blocks.every(({ creditRateCents }) => Number(creditRateCents) === 0)) {
-    terminal.err(
-      say`warning: no grant of this contract has a rate, so free credits pay for nothing unless the contract's creditSettings name one\n`,
-    );
+export async function printReceipt(
+  answer: Answer<'credits.grant'>,
+  { params = {} }: CallInput,
+  { billing, session: { terminal, flags } }: { readonly billing: Billing; readonly session: Session },
+): Promise<void> {
+  if (flags.quiet === true) return;
+  try {
+    const { body } = await billing.call('credits.balance', { params });
+    for (const line of receiptLines(answer, body.data)) terminal.err(say`${line}\n`);
+  } catch {
+    // The grant is made: whatever is wrong with the wallet, the command must not look as if it had failed.
   }
-  if (!isForPeople) return undefined;
-  return async () => {
-    const after = await readWallet(billing, input);
-    if (after === undefined) return;
-    const lines = [...(before === undefined ? [] : [walletLine('before', before)]), walletLine('after', after)];
-    for (const line of [...lines, ...burnLines(after)]) terminal.err(say`${line}\n`);
-  };
 }
 
-async function readWallet(billing: Billing, { params = {} }: CallInput): Promise<Wallet | undefined> {
-  return (await ifTold(async () => await billing.call('credits.balance', { params })))?.body.data;
+function receiptLines({ body, isReplay }: Answer<'credits.grant'>, wallet: Wallet): SafeText[] {
+  const { amountCents, creditAmount, creditRateCents } = body.data;
+  const after = totalOf(wallet.balance.balanceCents, wallet.balance.creditBalance);
+  const granted = isReplay === true ? nothing : totalOf(amountCents, creditAmount);
+  const before = { cents: after.cents - granted.cents, micros: after.micros - granted.micros };
+  const lines = [walletLine('before', before, wallet), walletLine('after', after, wallet), ...burnLines(wallet)];
+  if (
+    !isZero(creditRateCents) ||
+    granted.micros === 0n ||
+    !wallet.blocks.every((block) => isZero(block.creditRateCents))
+  ) {
+    return lines;
+  }
+  return [
+    say`warning: no grant of this contract has a rate, so free credits pay for nothing unless the contract's creditSettings name one`,
+    ...lines,
+  ];
 }
 
-function walletLine(when: string, { balance }: Wallet): SafeText {
-  const { balanceCents, creditBalance, currency } = balance;
-  const credits = wireText(creditBalance);
-  const words = credits === '0' ? say`` : say`, ${credits} credits`;
-  return say`wallet ${when.padEnd(6)}  ${amountText(wireText(balanceCents))} ${currency}${words}`;
+interface Total {
+  readonly cents: bigint;
+  readonly micros: bigint;
+}
+
+const nothing: Total = { cents: 0n, micros: 0n };
+
+function totalOf(cents: ExactNumber, credits: ExactNumber): Total {
+  return { cents: centsOf(cents), micros: microsOf(credits) };
+}
+
+function isZero(value: ExactNumber): boolean {
+  return centsOf(value) === 0n;
+}
+
+function walletLine(when: string, { cents, micros }: Total, { balance }: Wallet): SafeText {
+  const words = micros === 0n ? say`` : say`, ${creditsText(micros)} credits`;
+  return say`wallet ${when.padEnd(6)}  ${amountText(String(cents))} ${balance.currency}${words}`;
 }
 
 function burnLines({ blocks }: Wallet): SafeText[] {

@@ -25,7 +25,7 @@ test.each([undefined, new BillingError('conflict', 'no')])(
   },
 );
 
-test('an interrupt after the yes, while the wallet is read, says that nothing was sent', async () => {
+test('an interrupt before the grant is sent says that nothing was sent, and one after its answer nothing of it', async () => {
   const words: unknown[] = [];
   const told: Record<string, unknown> = {};
   const reply = ({ name }: { readonly name: string }) => {
@@ -38,8 +38,8 @@ test('an interrupt after the yes, while the wallet is read, says that nothing wa
   await shell.run(line, { isTerminal: true, answers: ['yes'] });
   expect(told).toMatchObject({
     'contracts.get': 'tally: interrupted: nothing was sent\n',
-    'credits.balance': 'tally: interrupted: nothing was sent\n',
     'credits.grant': expect.stringContaining('the outcome is unknown'),
+    'credits.balance': undefined,
   });
 });
 
