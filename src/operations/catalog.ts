@@ -25,6 +25,7 @@ import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
+import { underRule } from './plain.ts';
 
 /** Interface 2.4. */
 export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
@@ -49,15 +50,20 @@ const product = z.strictObject({
 });
 
 /** Tiers as they are given: an empty or absent maxQty means no end. */
-export const tierInput = z.strictObject({
-  minQty: decimalInput.optional().describe('First quantity of the tier; follows from the tier before when not given.'),
-  maxQty: z
-    .union([z.literal(''), decimalInput], { error: 'must be a decimal such as "12.50", or empty in the last tier' })
-    .optional()
-    .describe('Last quantity of the tier, included; empty in the last one.'),
-  unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
-  flatAmount: decimalInput.optional().describe('Amount owed once when the tier is used, in USD.'),
-});
+export const tierInput = underRule(
+  'tier',
+  z.strictObject({
+    minQty: decimalInput
+      .optional()
+      .describe('First quantity of the tier; follows from the tier before when not given.'),
+    maxQty: z
+      .union([z.literal(''), decimalInput], { error: 'must be a decimal such as "12.50", or empty in the last tier' })
+      .optional()
+      .describe('Last quantity of the tier, included; empty in the last one.'),
+    unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
+    flatAmount: decimalInput.optional().describe('Amount owed once when the tier is used, in USD.'),
+  }),
+);
 
 const pricing = z.strictObject({
   id: uuid,

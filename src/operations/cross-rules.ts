@@ -11,6 +11,8 @@ type Link = Given<'provider' | 'paymentProviderId' | 'paymentMethodId' | 'paymen
 
 type Modes = Given<'amountCents', bigint> & Given<'creditRateCents', number> & Given<'creditAmount', string>;
 
+type TierAmounts = Given<'unitAmount' | 'flatAmount', string>;
+
 type CostQuestion = Given<'customerId' | 'externalCustomerId' | 'contractId' | 'startDate' | 'endDate', string>;
 
 /** Each reports every issue that it finds; an object that keeps to the rule has none. */
@@ -52,6 +54,12 @@ export const crossRules = {
     if (input.amountCents === undefined && input.creditAmount === undefined && input.creditRateCents === undefined) {
       report.addIssue(ruleIssue(['amountCents'], 'is required, or creditRateCents with creditAmount'));
     }
+  },
+
+  /** A tier says what it costs: one whose amount was forgotten would give its units away. */
+  tier(input: TierAmounts, report: Report): void {
+    if (input.unitAmount !== undefined || input.flatAmount !== undefined) return;
+    report.addIssue(ruleIssue(['unitAmount'], 'is required, or flatAmount: give 0 where the tier is free'));
   },
 
   /** A correction is of dollars or of credits, and changes something. */

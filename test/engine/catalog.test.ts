@@ -222,9 +222,20 @@ describe('tiers', () => {
     ['an end of the last tier', [{ maxQty: '10' }], 'pricingTiers[0].maxQty'],
     ['no end of an earlier tier', [{}, { minQty: '10' }], 'pricingTiers[0].maxQty'],
   ])('with %s are refused', async (_what, tiers, path) => {
-    await expect(createTiers(...(tiers as Record<string, string>[]))).rejects.toMatchObject({
+    const priced = (tiers as Record<string, string>[]).map((tier) => ({ unitAmount: '1', ...tier }));
+    await expect(createTiers(...priced)).rejects.toMatchObject({
       kind: 'invalidInput',
       message: expect.stringMatching(`^${path.replaceAll(/[[\].]/g, '\\$&')}: `) as unknown,
+    });
+  });
+
+  it('with no amount are refused, since a forgotten one would be free', async () => {
+    await expect(createTiers({ maxQty: '10', unitAmount: '1' }, {})).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'pricingTiers[1].unitAmount: is required, or flatAmount: give 0 where the tier is free',
+    });
+    expect(await createTiers({ maxQty: '10', unitAmount: '0' }, { flatAmount: '0' })).toMatchObject({
+      pricingTiers: [{ unitAmount: '0' }, { unitAmount: '0' }],
     });
   });
 });

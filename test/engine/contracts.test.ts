@@ -141,6 +141,12 @@ describe('creating a contract', () => {
         { pricingTiers: [tiers[0], { minQty: '20', unitAmount: '1' }] },
         'pricingTiers[1].minQty: must be 10',
       ],
+      [
+        'a tier without an amount',
+        { pricingTiers: tiers },
+        { pricingTiers: [tiers[0], { minQty: '10' }] },
+        'pricingTiers[1].unitAmount: is required, or flatAmount',
+      ],
       ['a quantity', {}, { quantity: '2' }, 'quantity: a price by usage takes its quantity from its meter'],
     ])('refuses overrides of %s', async (_what, price, override, words) => {
       const input = await overridden(price, override);

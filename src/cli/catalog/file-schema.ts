@@ -9,6 +9,7 @@ import { limits } from '../../limits.ts';
 import { operations } from '../../operations/all.ts';
 import { decimalInput, text } from '../../operations/fields.ts';
 import { ruleIssue } from '../../operations/cross-rules.ts';
+import { underRule } from '../../operations/plain.ts';
 import type { Section } from './definitions.ts';
 
 const product = operations['products.create'].body.shape;
@@ -87,11 +88,14 @@ const priceEntry = z.strictObject({
   meter: text().optional().describe('Code of the meter whose quantity is priced; required for USAGE.'),
   pricingTiers: z
     .array(
-      z.strictObject({
-        maxQty: decimalOf('Last quantity of the tier, included; left out in the last one.'),
-        unitAmount: decimalOf(tier.unitAmount.description ?? ''),
-        flatAmount: decimalOf(tier.flatAmount.description ?? ''),
-      }),
+      underRule(
+        'tier',
+        z.strictObject({
+          maxQty: decimalOf('Last quantity of the tier, included; left out in the last one.'),
+          unitAmount: decimalOf(tier.unitAmount.description ?? ''),
+          flatAmount: decimalOf(tier.flatAmount.description ?? ''),
+        }),
+      ),
     )
     .min(1)
     .max(limits.pricingTiers)

@@ -87,24 +87,31 @@ describe('a file with a mistake is refused, with the line and the path of the mi
     [
       'tiers that descend',
       price(
-        '    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - maxQty: 10\n      - maxQty: 9\n      - unitAmount: 1',
+        '    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - { maxQty: 10, unitAmount: 3 }\n      - { maxQty: 9, flatAmount: 2 }\n      - unitAmount: 1',
       ),
       ['catalog.yaml:8: pricing[0].pricingTiers[1].maxQty: must be above 10, where the tier begins'],
     ],
     [
       'a last tier with an end',
-      price('    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - maxQty: 10'),
+      price('    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - { maxQty: 10, unitAmount: 1 }'),
       ['catalog.yaml:7: pricing[0].pricingTiers[0].maxQty: must be left out in the last tier, which has no end'],
     ],
     [
       'ends of tiers that are no decimals',
       price(
-        '    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - maxQty: x\n      - maxQty: 9\n      - maxQty: ""',
+        '    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - { maxQty: x, unitAmount: 1 }\n      - { maxQty: 9, unitAmount: 1 }\n      - { maxQty: "", unitAmount: 1 }',
       ),
       [
         'catalog.yaml:7: pricing[0].pricingTiers[0].maxQty: must be a decimal such as "12.50": at most 15 digits before and 12 after the point',
         'catalog.yaml:9: pricing[0].pricingTiers[2].maxQty: must be a decimal such as "12.50": at most 15 digits before and 12 after the point',
         'catalog.yaml:9: pricing[0].pricingTiers[2].maxQty: must be left out in the last tier, which has no end',
+      ],
+    ],
+    [
+      'a tier without an amount',
+      price('    model: TIER\n    priceInterval: MONTH\n    pricingTiers:\n      - maxQty: 10\n      - unitAmount: 1'),
+      [
+        'catalog.yaml:7: pricing[0].pricingTiers[0].unitAmount: is required, or flatAmount: give 0 where the tier is free',
       ],
     ],
     [
