@@ -208,6 +208,13 @@ describe('through a service of ours', () => {
     expect(service.log).toEqual([]);
   });
 
+  test('a client that never called closes like any other', async () => {
+    const client = startClient('http://127.0.0.1:1');
+    await client.close();
+    await new Promise(setImmediate);
+    expect(client.connection()).toBeUndefined();
+  });
+
   test('a closed client no longer calls', async () => {
     const body = { data: [], hasMore: false, total: 0 };
     const service = await startService(createSampleEngine({ 'customers.list': () => ({ status: 200, body }) }));

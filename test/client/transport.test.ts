@@ -25,6 +25,13 @@ describe('hosts that cannot be reached', () => {
     });
   });
 
+  test('an address in brackets is no name that is looked up', async () => {
+    await expect(startClient('http://[::1]:1').call('customers.list')).rejects.toMatchObject({
+      kind: 'network',
+      message: expect.not.stringContaining('there is no host of this name') as string,
+    });
+  });
+
   test('there is no such name; it is asked for once', async () => {
     const client = startClient('https://billing.invalid');
     await expect(client.call('customers.list')).rejects.toMatchObject({
@@ -84,6 +91,32 @@ describe('waiting', () => {
     shorten('connectTimeoutMilliseconds');
     await client.call('customers.list');
     expect(client.retries).toEqual([]);
+  });
+
+  test('calls one after another share a connection', async () => {
+    const sockets = new Set<unknown>();
+    const service = await startFakeService((response, request) => {
+      sockets.add(request.socket);
+      response.writeHead(200, json).end('{"data":[]}');
+    });
+    const client = startClient(service.url);
+    for (let call = 0; call < 3; call += 1) await client.call('customers.list');
+    expect(sockets.size).toBe(1);
+  });
+
+  test('a client that is closed hangs up: of a reading under way there is no answer, and of a write no outcome', async () => {
+    const service = await startRawService('', () => {});
+    for (const [name, input, words] of [
+      ['customers.list', {}, 'the client is closed'],
+      ['credits.grant', grant, 'the outcome is unknown'],
+    ] as const) {
+      const client = startClient(service.url);
+      const before = service.requests.length;
+      const calling = client.call(name, input).catch((error: unknown) => error);
+      await expect.poll(() => service.requests.length).toBe(before + 1);
+      await client.close();
+      expect(await calling).toMatchObject({ kind: 'network', message: expect.stringContaining(words) });
+    }
   });
 
   test('more requests at a time than a service takes connections of one address wait here', async () => {
