@@ -216,6 +216,7 @@ test('an import that is stopped while the last of it is stored is complete, and 
 test.each([
   [['2026-02-01 00:00:00,acme,1'], 1, [1]],
   [['never,acme,1', 'never,acme,2'], 0, []],
+  [['2026-02-01 00:00:00,acme,1', '2026-02-01 00:00:00,nobody,1', '2026-02-01 00:00:01,acme,1'], 2, [3, 2]],
 ])('of %j so many are accepted: %i, in requests of %j', async (given, accepted, sizes) => {
   const sent: number[] = [];
   const billing: Billing = {
