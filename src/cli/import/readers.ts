@@ -104,7 +104,7 @@ function mapLine(text: string, toEvent: ToEvent): MappedRow {
     return toEvent(parseExactJson(text));
   } catch (error) {
     // The parser counts lines within the text, which would look wrong beside the file's line.
-    if (error instanceof BillingError && error.kind !== 'usage') {
+    if (error instanceof BillingError) {
       return { reason: error.message.replace(/ \(line 1 column \d+\)$/, '') };
     }
     throw error;
