@@ -229,6 +229,13 @@ test.each([
   expect([report.accepted, sent]).toEqual([accepted, sizes]);
 });
 
+test('a JSON document may be one event, without a list around it', async () => {
+  const event = { eventName: 'e', externalCustomerId: 'acme', timestamp: '2026-02-01T00:00:00Z', properties: {} };
+  expect(
+    await importText(JSON.stringify(event), { format: 'json', mapping: { timeZone: 'UTC', properties: [] } }),
+  ).toMatchObject({ rows: 1, refused: [] });
+});
+
 test.each([
   ['an empty file', '', 'the file is empty'],
   ['an open quote', 'timestamp,customer\n"2026', 'the file is no CSV'],

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { readBatches } from '../../../src/cli/import/batches.ts';
 import { importEvents } from '../../../src/cli/import/events.ts';
+import { limits } from '../../../src/limits.ts';
 import { createCustomer } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
@@ -79,7 +80,7 @@ test('a row of a table may have a megabyte, with as many rows and empty lines be
     mapping: whose,
   });
   const report = await importEvents(batches, { billing: world.billing });
-  expect(report).toMatchObject({ rows: 2, isComplete: true });
+  expect(report).toMatchObject({ rows: 2, accepted: 2, refused: [], isComplete: true });
 });
 
 test('a line that does not end is refused, and takes no longer than it is long', async () => {
@@ -90,4 +91,29 @@ test('a line that does not end is refused, and takes no longer than it is long',
   const report = await importEvents(batches, { billing: world.billing });
   const refused = [{ line: 1, reason: 'is longer than 1048576 characters' }];
   expect(report).toMatchObject({ accepted: 1, refused });
+});
+
+test('an event in the middle of a line of spaces that is too long is refused, and not passed over as an empty line', async () => {
+  const event = JSON.stringify({ eventName: 'a', externalCustomerId: 'acme', timestamp: '2026-01-01T00:00:00Z' });
+  const spaces = ' '.repeat(2_000_000);
+  const chunks = `${spaces}${event}${spaces}\n${event}\n`.match(/[^]{1,65536}/g) ?? [];
+  const input = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  const batches = readBatches(input, { format: 'jsonl', delimiter: ',', batchSize: 3, mapping });
+  const refused = [{ line: 1, reason: 'is longer than 1048576 characters' }];
+  expect(await importEvents(batches, { billing: world.billing })).toMatchObject({ accepted: 1, refused });
+});
+
+test('a JSON document may have more names and elements than a request', async () => {
+  const event = { eventName: 'a', externalCustomerId: 'acme', timestamp: '2026-01-01T00:00:00Z', properties: { a: 1 } };
+  const count = limits.jsonKeys / 5;
+  const elements = [
+    ...Array.from({ length: limits.jsonElements }, () => 0),
+    ...Array.from({ length: count }, () => event),
+  ];
+  const document = JSON.stringify(elements);
+  const input = Readable.from([Buffer.from(document)]);
+  let events = 0;
+  for await (const batch of readBatches(input, { format: 'json', delimiter: ',', batchSize: 5_000, mapping }))
+    events += batch.events.length;
+  expect(events).toBe(count);
 });

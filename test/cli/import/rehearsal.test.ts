@@ -5,7 +5,9 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
+import type { Billing } from '../../../src/operations/index.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
+import { createShell } from '../shell.ts';
 import { stageWithAcme } from './acme.ts';
 
 let stage: CommandStage;
@@ -49,6 +51,20 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     const known = { unchanged: 0, replaced: 0 };
     expect(await importing([good, ...wrong])).toEqual({ ...rehearsed, data: { ...rehearsed.data, ...known } });
   });
+});
+
+test('what a rehearsal opened is closed, also where the file stops it', async () => {
+  stage = await stageWithAcme('embedded');
+  let closed = 0;
+  const call: Billing['call'] = async () => await Promise.resolve({ status: 200, body: { data: [] } } as never);
+  const close = async () => void (await Promise.resolve((closed += 1)));
+  const shell = createShell({
+    dependencies: { openBilling: async () => await Promise.resolve({ billing: { call }, close }) },
+  });
+  const line = 'import events - --event-name e --customer acme --dry-run';
+  expect((await shell.run(line, { input: 'timestamp\n2026-02-01 00:00:00\n' })).code).toBe(0);
+  expect((await shell.run(line, { input: '' })).code).toBe(8);
+  expect(closed).toBe(2);
 });
 
 describe('in this process', () => {

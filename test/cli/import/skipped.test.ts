@@ -183,6 +183,19 @@ test('events that no meter takes are said to be so by their names, and a key tha
   ]);
 });
 
+test('as many names as are told are not followed by others, and a value of one line is told as a whole', async () => {
+  stage = await stageWithAcme('embedded');
+  await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
+  const long = 'x'.repeat(58);
+  const rows = ['raed,1', 'reed,1', 'rea,1', `read,${long}`].map((row) => `2026-02-01 00:00:00,${row}`);
+  const text = ['timestamp,what,size', ...rows].join('\n');
+  const { stderr } = await importing(text, '--event-name-column', 'what', '--customer', 'acme');
+  expect(warningsOf(stderr)).toEqual([
+    'warning: no meter takes events called "raed", "reed", "rea": 3 events',
+    `warning: size: meter READS skips 1 of 1 value; the first, in line 5: "${long}" is not a number`,
+  ]);
+});
+
 test('events of several names are looked at by the meters of each', async () => {
   stage = await stageWithAcme('embedded');
   await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
