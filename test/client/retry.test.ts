@@ -117,7 +117,8 @@ describe('Retry-After', () => {
 
   test('a call that may take longer than a timer can be set to is waited for, and no wait is longer than that', async () => {
     const service = await startFakeService(
-      { headers: json, body: '{"data":[]}' },
+      // A timer that is set to more than there can be goes off at once.
+      (response) => void setTimeout(() => response.writeHead(200, json).end('{"data":[]}'), 100),
       envelope(503, 'busy', { 'retry-after': '3000000' }),
     );
     const client = startClient(service.url, { timeoutMilliseconds: 10 ** 10 });
