@@ -93,6 +93,16 @@ describe('waiting', () => {
     expect(client.retries).toEqual([]);
   });
 
+  test('so may one on a connection that was made for it', async () => {
+    shorten('connectTimeoutMilliseconds');
+    const service = await startFakeService((response) => {
+      setTimeout(() => response.writeHead(200, json).end('{"data":[]}'), 3 * limits.connectTimeoutMilliseconds);
+    });
+    const client = startClient(service.url);
+    await client.call('customers.list');
+    expect(client.retries).toEqual([]);
+  });
+
   test('calls one after another share a connection', async () => {
     const sockets = new Set<unknown>();
     const service = await startFakeService((response, request) => {
