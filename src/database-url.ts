@@ -43,7 +43,7 @@ const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'n
 export function refuseUnknownSslMode(database: string, mode: string | undefined): void {
   if (mode === undefined || mode === '' || sslModes.includes(mode)) return;
   if (!/^postgres(?:ql)?:/i.test(database) || /[?&]ssl(?:mode|rootcert)=/.test(database)) return;
-  throw new BillingError('usage', `PGSSLMODE=${mode} does not say what is to happen`, {
+  throw new BillingError('usage', `PGSSLMODE=${mode} is not a known mode`, {
     hint: `set it to one of ${sslModes.join(', ')}, or give sslmode in the URL`,
   });
 }
@@ -57,11 +57,11 @@ export function refuseUnknownSslMode(database: string, mode: string | undefined)
 export function refuseUnmeant(database: string): void {
   if (database.trim() !== database) {
     throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {
-      hint: 'leave that out; a file that is called so is renamed first, while nothing uses it',
+      hint: 'remove it; if the file is really called that, rename the file first, while nothing uses it',
     });
   }
   if (!database.startsWith('~') || !/^~(?:[\\/]|$)/.test(database)) return;
-  throw new BillingError('usage', `${database} begins with ~, which stands for no directory here`, {
+  throw new BillingError('usage', `${database} begins with ~, which is not expanded here`, {
     hint: `write the path in full; for a directory of that name: ./${database}`,
   });
 }

@@ -23,7 +23,7 @@ const manifestEnding = '.manifest.json';
 
 const aBackup = {
   what: 'a backup is a file',
-  hint: 'give the path of a file; the database goes behind --database, or --to of restore',
+  hint: 'give the path of a file; name the database with --database, or with --to of restore',
 };
 
 /**
@@ -77,7 +77,7 @@ async function copying(source: string, target: string): Promise<CopyTo> {
     const { damages, ...facts } = readCopy(copy, source);
     if (damages.length === 0) return facts;
     throw new BillingError('internal', `the database ${source} is damaged, and was not backed up: ${damages[0]}`, {
-      hint: 'see all that is wrong with: tally doctor --full; restore an earlier backup',
+      hint: 'see everything that is wrong with: tally doctor --full; restore an earlier backup',
     });
   };
 }
@@ -117,8 +117,8 @@ interface Backup {
 
 async function restoreToServer({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
   if (isDryRun) {
-    throw new BillingError('usage', 'what goes into a database of a server cannot be tried without being written', {
-      hint: 'restore it into a database of its own',
+    throw new BillingError('usage', 'restoring into a database on a server cannot be tried without writing to it', {
+      hint: 'restore it into another database',
     });
   }
   const { restoreDump } = await import('./backends/postgres/dump.ts');
@@ -128,7 +128,7 @@ async function restoreToServer({ source, manifest }: Backup, to: string, isDryRu
 
 async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
   if (to === inMemory) {
-    throw new BillingError('usage', 'a database in memory would be gone at once', {
+    throw new BillingError('usage', 'a database in memory would be gone as soon as the command ends', {
       hint: 'restore it with: --to PATH',
     });
   }
@@ -172,7 +172,8 @@ async function checkCopy(source: string, copy: string, manifest: BackupManifest)
   await checkContent(source, copy, manifest);
   const { damages, schemaVersion, organizations } = readCopy(copy, source);
   if (damages.length > 0) throw damagedBackup(source, damages[0] ?? '');
-  if (schemaVersion !== manifest.schemaVersion) throw damagedBackup(source, 'it has another schema than its manifest');
+  if (schemaVersion !== manifest.schemaVersion)
+    throw damagedBackup(source, 'its schema is not the one in its manifest');
   if (!isDeepStrictEqual(organizations, manifest.organizations)) {
     throw damagedBackup(source, 'its rows are not what its manifest says');
   }
@@ -198,7 +199,7 @@ function readManifest(path: string): BackupManifest {
   } catch {
     // Refused below, like JSON that is not a manifest.
   }
-  throw new BillingError('checkFailed', `${path} is no manifest of a backup; nothing was restored`, {
+  throw new BillingError('checkFailed', `${path} is not the manifest of a backup; nothing was restored`, {
     hint: 'a backup is restored together with the manifest that was written with it',
   });
 }
@@ -221,7 +222,7 @@ function existingFile(path: string): string {
   const absolute = resolve(path);
   const found = factsOf(absolute);
   if (found?.isFile() === true) return absolute;
-  throw new NotFoundError(found === undefined ? `there is no file ${absolute}` : `${absolute} is no file`, {
+  throw new NotFoundError(found === undefined ? `there is no file ${absolute}` : `${absolute} is not a file`, {
     hint: 'check the path',
   });
 }

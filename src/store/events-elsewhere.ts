@@ -80,7 +80,7 @@ async function attach(store: Store, server: ClickhouseServer): Promise<Check | u
   }
   if (store.isReadOnly) {
     throw new ConflictError(`the events of ${store.location} are in it, and not at ${server.location}`, {
-      hint: 'leave --events away, or open the book once where it can be written',
+      hint: 'leave out --events, or open the book once where it is writable',
     });
   }
   const { prepareTables } = await import('./backends/clickhouse/tables.ts');

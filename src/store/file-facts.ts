@@ -15,7 +15,7 @@ export function factsOf(path: string): Stats | undefined {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UnavailableError(`${path} cannot be looked for (${code})`, {
+    throw new UnavailableError(`${path} cannot be looked up (${code})`, {
       cause: error,
       hint: 'check the path, and that its directory is open to this user',
     });
@@ -30,6 +30,6 @@ export function refuseLongPath(path: string, name = path): void {
   const { length } = Buffer.from(resolve(path));
   if (length <= longestPathBytes || process.platform === 'win32') return;
   throw new BillingError('usage', `${name} cannot be used: the whole path has ${length} bytes`, {
-    hint: `SQLite takes ${longestPathBytes} at most: choose a place with a shorter name`,
+    hint: `SQLite takes at most ${longestPathBytes}: choose a shorter path`,
   });
 }

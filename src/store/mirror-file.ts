@@ -97,7 +97,7 @@ function wordsOf({ address, environment, profile }: MirrorSource): string {
 
 function filePathOf(url: string): string {
   const path = isPostgresUrl(url) ? inMemory : pathOf(url);
-  if (path === inMemory) throw new BillingError('usage', `a mirror is a file, and ${withoutPassword(url)} is none`);
+  if (path === inMemory) throw new BillingError('usage', `a mirror is a file, but ${withoutPassword(url)} is not one`);
   return resolve(path);
 }
 
@@ -106,7 +106,7 @@ function sizeOf(path: string): number | undefined {
 }
 
 function notAMirror(path: string): ConflictError {
-  return new ConflictError(`${path} is there already and is no mirror: it was left as it is`, {
+  return new ConflictError(`${path} already exists and is not a mirror: it was left as it is`, {
     hint: 'pull into a new file',
   });
 }

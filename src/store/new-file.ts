@@ -22,7 +22,7 @@ import { factsOf } from './file-facts.ts';
 /** Throws ConflictError if anything has the name, except an empty file if that is allowed. */
 export function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
   if (!isThere(path) || (allowsEmpty && factsOf(path)?.size === 0)) return;
-  throw new ConflictError(`${path} is there already, and is never overwritten`, {
+  throw new ConflictError(`${path} already exists, and is never overwritten`, {
     hint: 'give another path, or move the file away',
   });
 }

@@ -39,8 +39,8 @@ async function refuseUnusable(
   if (isCopying !== true) refuseUnfinished(facts, store.location);
   const { eventsElsewhere } = facts;
   if (eventsElsewhere === undefined || events !== undefined) return;
-  throw new ConflictError(`the events of ${store.location} are in a database of their own, which was not named`, {
-    hint: 'name it: --events clickhouse://USER@HOST:8123/DATABASE, TALLY_EVENTS, or in the profile',
+  throw new ConflictError(`the events of ${store.location} are in a separate database, which was not named`, {
+    hint: 'name it with --events clickhouse://USER@HOST:8123/DATABASE, with TALLY_EVENTS, or in the profile',
   });
 }
 
@@ -93,7 +93,7 @@ export function pathOf(url: string): string {
       hint: 'give it as --events, beside the --database of the books',
     });
   }
-  throw usageError(`databases at ${name}: are not known here`);
+  throw usageError(`${name}: databases are not supported`);
 }
 
 function usageError(message: string): BillingError {

@@ -152,7 +152,7 @@ describe('an SQL meter that gives no number', () => {
     await use(world, acme, { tokens: 'many', key: 'bad', at: '2026-03-06T00:00:00Z' });
   });
 
-  const complaint = /^unavailable the meter TOKENS_ACME \(.*\) gave no quantity: value must be a number, and is a text/;
+  const complaint = /^unavailable the meter TOKENS_ACME \(.*\) gave no quantity: value must be a number, but is text/;
 
   test('stops what would bill it, and changes nothing', async () => {
     expect(await refusalOf(finalize(world, invoiceId))).toMatch(complaint);

@@ -48,7 +48,7 @@ test.skipIf(process.platform === 'win32')(
       message:
         `what the run had done is kept (finalized invoices: ${limits.billRunBatch}); the next step failed: ` +
         `the database ${file} was moved or replaced while it was in use; nothing was changed`,
-      hint: 'start again what uses it, and stop that first the next time',
+      hint: 'restart the program that uses it; next time, stop it first',
     });
     await world.close();
     renameSync(`${file}.moved`, file);

@@ -72,9 +72,7 @@ describe('of a book that was killed', () => {
     kill();
     rmSync(`${file}-wal`);
     for (const readOnly of [true, false]) {
-      await expect(openStore(file, { readOnly })).rejects.toThrow(
-        `the database ${file} is damaged: nothing is left of it`,
-      );
+      await expect(openStore(file, { readOnly })).rejects.toThrow(`the database ${file} is damaged: it is empty`);
     }
     rmSync(`${file}-newest`);
     await (await open('2026-03-02T00:00:00.000Z')).close();

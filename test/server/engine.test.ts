@@ -66,7 +66,7 @@ test('a meter whose query gives no number is named to whoever asks for what it b
   const reply = await send(port, '/v1/invoices', { headers: { authorization: `Bearer ${key}` } });
   expect(JSON.parse(reply.text)).toEqual({
     error: {
-      message: `the meter TOKENS_ACME (${acme.meterId}) gave no quantity: value must be a number, and is a text: cast or sum it`,
+      message: `the meter TOKENS_ACME (${acme.meterId}) gave no quantity: value must be a number, but is text: cast or sum it`,
       code: 'UNAVAILABLE',
     },
   });

@@ -281,7 +281,7 @@ describe('a restored database', () => {
     'is not made from a backup whose manifest does not say its %s',
     async (name) => {
       changeManifest({ [name]: undefined });
-      expect((await refusal(again())).message).toContain(`${manifestPath()} is no manifest of a backup`);
+      expect((await refusal(again())).message).toContain(`${manifestPath()} is not the manifest of a backup`);
     },
   );
 

@@ -85,7 +85,7 @@ describe.runIf(clickhouse !== undefined)('ClickHouse with', () => {
   ])('a limit that does not do says so and leaves nothing out (%s)', async (settings) => {
     await expect(openWith(settings).then(seen)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: expect.stringMatching(/^a limit of the user of .* stands in the way: /),
+      message: expect.stringMatching(/^a limit of the user of .* was reached: /),
     });
   });
 
@@ -102,7 +102,7 @@ describe.runIf(clickhouse !== undefined)('ClickHouse with', () => {
       await expect(openWith(settings)).rejects.toMatchObject({
         kind: 'usage',
         message: expect.stringMatching(/^the server does not take a setting of clickhouse:.*\?.*: /),
-        hint: expect.stringContaining('behind the ? of the URL'),
+        hint: expect.stringContaining('after the ? in the URL'),
       });
       await expect(openWith(settings)).rejects.toThrow(words);
     },

@@ -50,12 +50,12 @@ describe.runIf(clickhouse !== undefined)('tables of events', () => {
   });
 
   test.each([
-    ['a column is missing', 'DROP COLUMN isLate', /tallybookEvents wants a column isLate UInt8, and has none/],
-    ['a number is too narrow', 'MODIFY COLUMN receivedAtEpochMs Int32', /.* receivedAtEpochMs Int64, and has Int32/],
+    ['a column is missing', 'DROP COLUMN isLate', /tallybookEvents needs a column isLate UInt8, but has none/],
+    ['a number is too narrow', 'MODIFY COLUMN receivedAtEpochMs Int32', /.* receivedAtEpochMs Int64, but has Int32/],
     [
       'nothing stands for no contract',
       'DROP COLUMN contractId, ADD COLUMN contractId String',
-      /.* Nullable\(String\), and has String/,
+      /.* Nullable\(String\), but has String/,
     ],
   ])('in which %s are not taken for a book', async (_case, change, why) => {
     await alter(change);

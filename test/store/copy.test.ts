@@ -275,7 +275,7 @@ describe('a copy of a book', () => {
     });
     await expect(copying).rejects.toMatchObject({
       kind: 'conflict',
-      message: expect.stringContaining('another command copies to'),
+      message: expect.stringContaining('another command is copying to'),
     });
   });
 
@@ -338,12 +338,12 @@ describe('a copy of a book', () => {
   });
 
   test.each([
-    ['a row', `UPDATE "customers" SET "name" = "name" || '!'`, 'a row of customers is another one'],
+    ['a row', `UPDATE "customers" SET "name" = "name" || '!'`, 'a row of customers is different'],
     ['a missing row', 'DELETE FROM "webhookDeliveries"; DELETE FROM "contacts"', 'rows of contacts'],
     [
       'an event',
       `DROP TRIGGER "events_update"; DROP TRIGGER "events_keepVersion"; UPDATE "events" SET "receivedAtEpochMs" = 1`,
-      'is another one',
+      'is different',
     ],
   ])('that differs from the book in %s is found out, and cannot be used', async (_, statement, problem) => {
     const copy = newFile();

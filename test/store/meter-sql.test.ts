@@ -208,7 +208,7 @@ test.runIf(canFillDisk)('a query for which no process can be started is told so,
   const { stdout } = spawnSync('prlimit', ['--nofile=200', process.execPath, script], { encoding: 'utf8' });
   expect(stdout.split('\n')).toEqual([
     '7',
-    'UnavailableError: no process could be started to read an SQL meter: this one may have no more files open',
+    'UnavailableError: no process could be started to read an SQL meter: too many open files in this program',
     '7',
     '',
   ]);

@@ -150,8 +150,8 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         (text) => text.replace('"table":"customers"', '"table":"pg_authid"'),
         'it has an unknown table',
       ],
-      ['of another version', (text) => text.replace(/"schemaVersion":\d+/, '"schemaVersion":1'), 'another schema'],
-      ['beside a manifest of another version', sameText, 'another schema', { schemaVersion: 1 }],
+      ['of another version', (text) => text.replace(/"schemaVersion":\d+/, '"schemaVersion":1'), 'a different schema'],
+      ['beside a manifest of another version', sameText, 'a different schema', { schemaVersion: 1 }],
       ['beside a manifest of other rows', sameText, 'not what its manifest says', { organizations: [] }],
     ])('that is %s is not restored as if it were sound', async (kind, spoil, words, told = {}) => {
       const [copy, restored] = [newCopy(), await empty()];
@@ -251,7 +251,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       async (version) => {
         url = await outdated(version);
         await expect(openStore(url, { readOnly: true })).rejects.toThrow(
-          'has an older schema, and was opened to be read alone',
+          'has an older schema, and was opened read-only',
         );
         await (await openStore(url)).close();
         expect(await found()).toMatchObject({ schemaVersion: postgresSchemaVersion, schemaDifferences: [] });

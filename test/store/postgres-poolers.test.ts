@@ -52,7 +52,7 @@ describe.runIf(postgres !== undefined && hasPgbouncer)('PostgreSQL behind PgBoun
       const url = await pooled(direct, 'transaction', sessions);
       await expect(openStore(url)).rejects.toMatchObject({
         kind: 'usage',
-        message: expect.stringContaining('pools transactions, and this program needs sessions'),
+        message: expect.stringContaining('pools transactions, but this program needs sessions'),
         hint: expect.stringContaining('pool_mode = session'),
       });
       await expect(openStore(direct, { readOnly: true })).rejects.toThrow('has no tables of this program');

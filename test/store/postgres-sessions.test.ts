@@ -77,7 +77,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await expect(take()).rejects.toMatchObject({
       kind: 'unavailable',
       message: 'the database books cannot be reached: the server takes no more connections',
-      hint: 'wait until others let go of theirs, or let the server or the role have more connections',
+      hint: 'wait until others close theirs, or allow the server or the role more connections',
     });
   });
 
@@ -141,7 +141,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     url.pathname = `/${name}`;
     await expect(openStore(url.href)).rejects.toMatchObject({
       kind: 'usage',
-      message: expect.stringContaining('keeps texts as SQL_ASCII, and not as UTF8'),
+      message: expect.stringContaining('has the encoding SQL_ASCII, not UTF8'),
     });
     await administrator.query(`DROP DATABASE "${name}"`);
     await administrator.end();

@@ -339,7 +339,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     test('one that a newer program has upgraded is refused and left as it is', async () => {
       isSpoilt = true;
       await other.query('UPDATE "tallybookSchema" SET "version" = 99');
-      expect((await refusal(open())).message).toContain('has schema 99, and this program knows');
+      expect((await refusal(open())).message).toContain('has schema 99, but this program only knows');
       expect((await refusal(store.read(nameOf))).message).toContain('was upgraded to schema 99 while in use');
       expect((await other.query('SELECT "version" FROM "tallybookSchema"')).rows).toEqual([{ version: '99' }]);
     });
@@ -349,7 +349,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       const owner = new pg.Client({ connectionString: foreign });
       await owner.connect();
       await owner.query('CREATE TABLE customers (id int)');
-      expect((await refusal(open({}, foreign))).message).toContain('has a table customers that is not of tallybook');
+      expect((await refusal(open({}, foreign))).message).toContain('has a table customers that tallybook did not make');
       expect((await owner.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)).rows).toEqual([
         { n: 1 },
       ]);
@@ -386,7 +386,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
         (good: URL) => `${good.href}?statement_timeout=soon`,
         /does not take a setting .*statement_timeout/,
       ],
-      ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /does not say what is to happen/],
+      ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /is not a known mode/],
       ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],
       ['no URL', () => 'postgres://tally:secret@[half/book', /is not the URL of a database/],
       ['half a password', () => 'postgres://tally:s@secret/a@127.0.0.1/book', /is not the URL of a database/],

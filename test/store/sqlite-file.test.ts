@@ -62,7 +62,7 @@ describe('a new database', () => {
       const path = join(directory, 'x'.repeat(300));
       const opening = openStore(path, options);
       await expect(opening).rejects.toMatchObject({ kind: 'unavailable' });
-      await expect(opening).rejects.toThrow(`${path} cannot be looked for (ENAMETOOLONG)`);
+      await expect(opening).rejects.toThrow(`${path} cannot be looked up (ENAMETOOLONG)`);
       expect(isMirrorFile(path)).toBe(false);
     },
   );
@@ -182,7 +182,7 @@ describe('an existing database', () => {
     await link(file, `${file}.other`);
     expect(await refusal(addCustomer(store, 'lost'))).toMatchObject({
       kind: 'unavailable',
-      message: `the database ${file} has another name as well, and writing by both would lose what was written; nothing was changed`,
+      message: `the database ${file} has a second name (a hard link), and writing through both would lose data; nothing was changed`,
     });
     expect(await customers(store)).toBe(3);
     await rm(`${file}.other`);
@@ -390,8 +390,6 @@ describe('a read-only database', () => {
 
   test('of an older schema is refused', async () => {
     withSqlite((database) => database.exec('PRAGMA application_id = 1952541804; PRAGMA user_version = 1'));
-    expect((await refusal(open(file, { readOnly: true }))).message).toContain(
-      'older schema, and was opened to be read alone',
-    );
+    expect((await refusal(open(file, { readOnly: true }))).message).toContain('older schema, and was opened read-only');
   });
 });

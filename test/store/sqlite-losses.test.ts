@@ -17,7 +17,7 @@ test('of which nothing is left is refused, and what stands in its log stays ther
   const { kind, message, hint } = await refusal(openStore(file));
   expect({ kind, message }).toEqual({
     kind: 'internal',
-    message: `the database ${file} is damaged: nothing is left of it; it was left as it is`,
+    message: `the database ${file} is damaged: it is empty; it was left as it is`,
   });
   expect(hint).toContain('backup');
   expect(await readFile(`${file}-wal`)).toEqual(log);

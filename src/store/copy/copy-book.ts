@@ -78,7 +78,7 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
 function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError {
   return new BillingError('checkFailed', `${store.location} has a row that its own rules forbid: ${cause.message}`, {
     cause,
-    hint: 'look the source over with: tally doctor --full, and remove what was begun of the copy',
+    hint: 'check the source with: tally doctor --full, and remove what there is of the copy',
   });
 }
 
@@ -117,7 +117,7 @@ async function contentOf(tx: Transaction, { store, readRows }: End): Promise<Con
 
 function droppedError({ location }: Store, organization: string): ConflictError {
   return new ConflictError(`events of organization ${organization} in ${location} were dropped: it cannot be copied`, {
-    hint: 'take the book and the database of its events elsewhere by their own means, as they stand at one time',
+    hint: 'copy the book and the database of its events with their own tools, both as of the same time',
   });
 }
 
@@ -164,7 +164,7 @@ async function copySnapshot(
   if (isFilled) {
     // A copy that was finished earlier, and interrupted while it was compared, is the same book.
     if (await isSameBook(tx, { source, target, content })) return reportOf(content);
-    throw new ConflictError(`${target.store.location} holds a book already, and is never overwritten`, {
+    throw new ConflictError(`${target.store.location} already holds a book, which is never overwritten`, {
       hint: 'give an empty database',
     });
   }
@@ -179,7 +179,7 @@ async function copySnapshot(
   const problems = await differences(tx, { source, target, content });
   if (problems.length > 0) {
     throw new BillingError('checkFailed', `the copy at ${target.store.location} differs: ${problems.join('; ')}`, {
-      hint: 'it cannot be used: remove it, see that nobody writes to either, and copy again',
+      hint: 'it cannot be used: remove it, make sure that nobody writes to either, and copy again',
     });
   }
   await target.store.write(async (to) => {
@@ -214,7 +214,7 @@ async function begin(
       throw new ConflictError(
         `${store.location} is the unfinished copy of another book, or the book has changed since`,
         {
-          hint: 'remove it, and copy to an empty database; let nobody write to the book meanwhile',
+          hint: 'remove it, and copy to an empty database; let nobody write to the book in the meantime',
         },
       );
     }
@@ -256,7 +256,9 @@ async function copyEvents(
       async (to) => {
         const { unfinishedCopy } = await readBookFacts(to);
         if (unfinishedCopy?.source !== fingerprint || (unfinishedCopy.places[orgId] ?? 0) !== before) {
-          throw new ConflictError(`another command copies to ${store.location} just now`, { hint: 'let it finish' });
+          throw new ConflictError(`another command is copying to ${store.location} right now`, {
+            hint: 'let it finish',
+          });
         }
         const most = Math.max(...page.map(({ versions }) => versions.length));
         // First versions first: an event keeps the place at which it arrived.
@@ -285,15 +287,15 @@ async function differences(
       const copy = copied.get(table);
       if (copy?.rowCount !== rowCount)
         problems.push(`${copy?.rowCount ?? 0} of ${counted(rowCount, 'row')} of ${table}`);
-      else if (copy.digest !== digest) problems.push(`a row of ${table} is another one`);
+      else if (copy.digest !== digest) problems.push(`a row of ${table} is different`);
     }
     for (const { id: orgId, ledgerHead } of content.organizations) {
       if ((await readLedgerHead(to, orgId)) !== ledgerHead)
-        problems.push(`the ledger of ${orgId} ends in another seal`);
+        problems.push(`the ledger of ${orgId} ends in a different seal`);
       const [was, is] = [await digestEvents(source, tx, orgId), await digestEvents(target, to, orgId)];
       if (was.count !== is.count)
         problems.push(`${is.count} of ${counted(was.count, 'version')} of events of ${orgId}`);
-      else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is another one`);
+      else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is different`);
     }
     return problems;
   });

@@ -56,7 +56,7 @@ export async function writeProbe(tx: Transaction): Promise<void> {
 export function refuseUnfinished({ unfinishedCopy }: BookFacts, location: string): void {
   if (unfinishedCopy === undefined) return;
   throw new ConflictError(`${location} is a copy that is not finished`, {
-    hint: 'repeat the copy that began it, which goes on; or remove it',
+    hint: 'repeat the command that began it to go on, or remove it',
   });
 }
 

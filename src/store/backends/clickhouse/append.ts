@@ -73,7 +73,7 @@ async function refuseUnknownOwners(tx: Transaction, orgId: string, events: reado
           .where('id', 'in', padded(contracts))
           .execute();
   if (customers.every((id) => known.has(id)) && new Set(found.map(({ id }) => id)).size === contracts.length) return;
-  throw new ConstraintViolation('reference', 'an event names a customer or contract that is not there', undefined);
+  throw new ConstraintViolation('reference', 'an event names a customer or contract that does not exist', undefined);
 }
 
 /** Goes by the arrival of the events themselves: no clock is needed. */
@@ -247,7 +247,7 @@ async function refuseOtherBook({ ask, location }: ClickhouseServer, tx: Transact
   const books = await ask('SELECT bookId FROM tallybookBook');
   if (books.some(({ bookId }) => bookId === eventsElsewhere?.bookId)) return;
   throw new UnavailableError(`${location} was taken by another book; nothing was moved`, {
-    hint: 'start this program again, and give this book or the other one an empty database of its own',
+    hint: 'restart this program, and give this book or the other one an empty database of its own',
   });
 }
 
@@ -295,7 +295,7 @@ async function announce(
       'internal',
       `the events of organization ${orgId} went on without this book; nothing was moved`,
       {
-        hint: 'this book was restored from an older backup: restore the database of events from the same time, too',
+        hint: 'this book was restored from an older backup: restore the database of events from the same time as well',
       },
     );
   }
@@ -329,9 +329,9 @@ const isRow = `orgId = {orgId:String} AND customerId = {customerId:String} AND t
 /** An answer without a count shows nothing either. */
 function expectSome(counts: readonly unknown[], location: string): void {
   if (counts.every((count) => Number(count) > 0)) return;
-  throw new UnavailableError(`${location} took events and does not show them yet; nothing was recorded`, {
+  throw new UnavailableError(`${location} accepted events but does not show them yet; nothing was recorded`, {
     retryAfterSeconds: 1,
-    hint: 'read from the server that is written to, or add insert_quorum and select_sequential_consistency to the URL',
+    hint: 'read from the server that you write to, or add insert_quorum and select_sequential_consistency to the URL',
   });
 }
 

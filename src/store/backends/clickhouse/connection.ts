@@ -104,9 +104,9 @@ function rowsOf(answer: string, location: string): readonly EventRow[] {
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
-  throw new UnavailableError(`the events at ${location} cannot be read: their server broke off in its answer`, {
+  throw new UnavailableError(`the events at ${location} cannot be read: their server broke off its answer`, {
     retryAfterSeconds: 1,
-    hint: 'repeat the command; if it stays like that, look into the log of that server',
+    hint: 'repeat the command; if it keeps failing, look in the log of that server',
   });
 }
 
@@ -157,18 +157,18 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
     // The library's error for an answer that does not come from ClickHouse. Our own faults have other classes.
     if (error.constructor !== Error) return error;
     return new UnavailableError(
-      `what answers at ${location} is no ClickHouse server that is understood: ${shortName(oneLine(error.message))}`,
+      `what answers at ${location} is not a supported ClickHouse server: ${shortName(oneLine(error.message))}`,
       {
         cause: error,
         retryAfterSeconds: 1,
-        hint: 'check host and port, which is that of its HTTP interface: 8123, or 8443 with ?secure=true; very old servers do not do',
+        hint: 'check host and port; the port is that of its HTTP interface: 8123, or 8443 with ?secure=true; very old servers are not supported',
       },
     );
   }
   if (refusals.has(code)) {
     return new UnavailableError(`the server of ${location} refuses this user: ${error.message}`, {
       cause: error,
-      hint: 'check user and password of the URL; the user has to read, insert, and make tables',
+      hint: 'check user and password in the URL; the user must be able to read, to insert, and to create tables',
     });
   }
   if (unfitTables.has(code) || (hasRows && unreadable.has(code))) {
@@ -177,26 +177,26 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
   if (unfitSettings.has(code) || (unreadable.has(code) && location.includes('?'))) {
     return new BillingError('usage', `the server does not take a setting of ${location}: ${error.message}`, {
       cause: error,
-      hint: 'look at what stands behind the ? of the URL; a server that is much older than 26.7 may not know all that is asked of it',
+      hint: 'check the settings after the ? in the URL; a server that is much older than 26.7 may not know all of them',
     });
   }
   if (code === '81') {
     return new UnavailableError(`the database of ${location} does not exist`, {
       cause: error,
-      hint: 'make it first: CREATE DATABASE; its tables are made for you',
+      hint: 'create it first: CREATE DATABASE; its tables are created for you',
     });
   }
   if (code === '395') {
-    return new UnavailableError(`events at ${location} were dropped that this book still counts on`, {
+    return new UnavailableError(`events at ${location} that this book still needs were dropped`, {
       cause: error,
       retryAfterSeconds: 1,
-      hint: 'they were dropped just now: repeat the command; a book that was restored from an older backup needs the events of the same time',
+      hint: 'if they were dropped just now, repeat the command; a book that was restored from an older backup needs the events of the same time',
     });
   }
   if (limited.has(code)) {
-    return new UnavailableError(`a limit of the user of ${location} stands in the way: ${error.message}`, {
+    return new UnavailableError(`a limit of the user of ${location} was reached: ${error.message}`, {
       cause: error,
-      hint: 'raise that limit for this user, or in the URL; nothing is answered by a part of the events',
+      hint: 'raise that limit for this user, or in the URL; a part of the events is never taken for all of them',
     });
   }
   if (!busy.has(code)) return error;

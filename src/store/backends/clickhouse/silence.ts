@@ -54,7 +54,7 @@ export function watchForSilence(
     return new UnavailableError(`the events at ${location} do not answer`, {
       cause,
       retryAfterSeconds: Math.ceil(patience.pause / 1000),
-      hint: 'check that the server does its work, then repeat the command',
+      hint: 'check that the server is working, then repeat the command',
     });
   }
 

@@ -89,7 +89,7 @@ export async function prepareTables(server: TableServer): Promise<void> {
       const type = typeOf.get(`${table}.${column}`);
       const wanted = definition.replace(/ CODEC.*/, '');
       if (type !== undefined && plain(type) === plain(wanted)) continue;
-      throw unfitTable(server.location, `${table} wants a column ${column} ${wanted}, and has ${type ?? 'none'}`);
+      throw unfitTable(server.location, `${table} needs a column ${column} ${wanted}, but has ${type ?? 'none'}`);
     }
   }
 }
@@ -107,6 +107,6 @@ export function unfitTable(
 ): UnavailableError {
   return new UnavailableError(`the tables of ${location} are not those of this program: ${why}`, {
     ...options,
-    hint: 'compare them by SHOW CREATE TABLE with those that an empty database gets; one that was dropped wants its backup',
+    hint: 'compare them, with SHOW CREATE TABLE, to those that an empty database gets; restore one that was dropped from its backup',
   });
 }

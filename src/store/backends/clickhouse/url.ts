@@ -84,8 +84,8 @@ export function clickhouseConnectionOf(url: string): ClickHouseClientConfigOptio
 }
 
 function notSecure(word: string): BillingError {
-  return new BillingError('usage', `secure=${word} says neither that TLS is wanted nor that it is not`, {
-    hint: 'give secure=true or secure=false',
+  return new BillingError('usage', `secure=${word} is neither true nor false`, {
+    hint: 'give secure=true for TLS, or secure=false',
   });
 }
 

@@ -71,7 +71,7 @@ async function writeTable(
   }
   const [counted] = await rowsOfText(tx, `SELECT count(*) AS "count" FROM "${table}"`);
   if (counted?.['count'] !== BigInt(count))
-    throw new Error(`${count} rows of ${table} were written, and there are others`);
+    throw new Error(`${count} rows of ${table} were written, but there are more`);
   return count;
 }
 
@@ -124,7 +124,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
   if (headerOf(path)?.schemaVersion !== postgresSchemaVersion || manifest.schemaVersion !== postgresSchemaVersion) {
     throw new BillingError(
       'checkFailed',
-      `the backup ${path} has another schema than this program; nothing was restored`,
+      `the backup ${path} has a different schema from this program; nothing was restored`,
       {
         hint: 'restore it with the version of tallybook that wrote it, then open it with this one',
       },
@@ -135,7 +135,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
     await store.write(async (tx) => {
       await rowsOfText(tx, withoutLimit);
       if ((await listOrganizations(tx)).length > 0) {
-        throw new ConflictError(`${store.location} holds a book already, and is never overwritten`, {
+        throw new ConflictError(`${store.location} already holds a book, which is never overwritten`, {
           hint: 'give another database, or another schema of it: ?options=-csearch_path%3DNAME',
         });
       }

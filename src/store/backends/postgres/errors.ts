@@ -127,7 +127,7 @@ function busyError(location: string, cause: Error): UnavailableError {
     {
       cause,
       retryAfterSeconds: 1,
-      hint: 'ask for less at a time, or let another process share the work',
+      hint: 'ask for less at a time, or share the work with another process',
     },
   );
 }
@@ -155,10 +155,9 @@ function absenceError(location: string, cause: Error): UnavailableError {
 }
 
 function absenceHint(cause: Error): string {
-  if (isCrowded(cause))
-    return 'wait until others let go of theirs, or let the server or the role have more connections';
+  if (isCrowded(cause)) return 'wait until others close theirs, or allow the server or the role more connections';
   if (isCertificateRefused(cause)) {
-    return 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and the server as the certificate does';
+    return 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and use a host name that is in the certificate';
   }
   if (cause.message.includes('does not support SSL'))
     return 'set TLS up on the server, or leave sslmode out of the URL, and PGSSLMODE out of the environment';
@@ -175,7 +174,7 @@ function reasonOf(cause: Error): string {
 const refused = (location: string, cause: Error, reason = cause.message): UnavailableError =>
   new UnavailableError(`the database ${location} refuses this user: ${reason}`, {
     cause,
-    hint: 'check user and password of the URL, or set PGUSER and PGPASSWORD',
+    hint: 'check user and password in the URL, or set PGUSER and PGPASSWORD',
   });
 
 const full = (location: string, cause: Error): UnavailableError =>
@@ -193,7 +192,7 @@ const damaged = (location: string, cause: Error): BillingError =>
 const settingRefused = (location: string, cause: Error): BillingError =>
   new BillingError('usage', `the server does not take a setting of ${location}: ${cause.message}`, {
     cause,
-    hint: 'look at what stands behind the ? of the URL; for a role it can be said in the server: ALTER ROLE name SET …',
+    hint: 'check the settings after the ? in the URL; they can also be set for a role on the server: ALTER ROLE name SET …',
   });
 
 const meanings: Readonly<Record<string, (location: string, cause: Error) => Error>> = {
@@ -204,13 +203,13 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
   '3D000': (location, cause) =>
     new UnavailableError(`the database ${location} does not exist`, {
       cause,
-      hint: 'make it first: createdb, or CREATE DATABASE; the tables are made for you',
+      hint: 'create it first: createdb, or CREATE DATABASE; the tables are created for you',
     }),
   '42704': settingRefused,
   '42501': (location, cause) =>
     new UnavailableError(`the user of ${location} may not do this: ${cause.message}`, {
       cause,
-      hint: 'let a role that owns the schema open the database once, or grant what is missing',
+      hint: 'open the database once as a role that owns the schema, or grant what is missing',
     }),
   '53100': full,
   '53200': full,
@@ -226,7 +225,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       hint: 'repeat it, or allow more time: transaction_timeout of the server, the database or the role',
     }),
   '25P03': (location, cause) =>
-    new UnavailableError(`the database ${location} ended a transaction that stood still; nothing was changed`, {
+    new UnavailableError(`the database ${location} ended an idle transaction; nothing was changed`, {
       cause,
     }),
   XX001: damaged,

@@ -58,7 +58,7 @@ async function backendOf(client: PoolClient): Promise<string | undefined> {
 function changingSessionsError(location: string): BillingError {
   return new BillingError(
     'usage',
-    `the pooler of ${location} pools transactions, and this program needs sessions: its locks belong to them`,
-    { hint: 'let it pool sessions (pool_mode = session), or give the URL of the server itself' },
+    `the pooler of ${location} pools transactions, but this program needs sessions, to which its locks belong`,
+    { hint: 'make it pool sessions (pool_mode = session), or give the URL of the server itself' },
   );
 }

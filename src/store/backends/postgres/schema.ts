@@ -81,19 +81,16 @@ const factsQuery = `SELECT current_setting('server_version_num') AS "number", cu
 
 function refuseServer({ number, release, encoding, schema }: FactsRow, location: string): void {
   if (Number(number) < oldestServer) {
-    throw new BillingError(
-      'usage',
-      `the server of ${location} is PostgreSQL ${release}; 16 is the oldest that will do`,
-    );
+    throw new BillingError('usage', `the server of ${location} is PostgreSQL ${release}; 16 or newer is needed`);
   }
   if (encoding !== 'UTF8') {
-    throw new BillingError('usage', `the database ${location} keeps texts as ${encoding}, and not as UTF8`, {
-      hint: `make one that does: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`,
+    throw new BillingError('usage', `the database ${location} has the encoding ${encoding}, not UTF8`, {
+      hint: `create one that has: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`,
     });
   }
   if (schema === null) {
     throw new BillingError('usage', `the search path of ${location} leads to no schema`, {
-      hint: 'make the schema, or name another one: ?options=-csearch_path%3DNAME',
+      hint: 'create the schema, or name another one: ?options=-csearch_path%3DNAME',
     });
   }
 }
@@ -158,22 +155,22 @@ export function refuseOtherVersion(location: string, version: bigint | undefined
 function newerVersionError(location: string, version: bigint): BillingError {
   return new BillingError(
     'internal',
-    `the database ${location} has schema ${version}, and this program knows ${current}; it was left as it is`,
+    `the database ${location} has schema ${version}, but this program only knows ${current}; it was left as it is`,
     { hint: 'use a newer tallybook with this database' },
   );
 }
 
 function outdatedError(location: string, version: bigint): UnavailableError {
   const state = version === 0n ? 'has no tables of this program' : 'has an older schema';
-  return new UnavailableError(`the database ${location} ${state}, and was opened to be read alone`, {
-    hint: 'where it can be written, commands that write make its tables, and so do lists: tally customers list',
+  return new UnavailableError(`the database ${location} ${state}, and was opened read-only`, {
+    hint: 'where it is writable, any command that writes brings its tables up to date, and so does a list: tally customers list',
   });
 }
 
 function foreignError(location: string, table: string): BillingError {
   return new BillingError(
     'internal',
-    `${location} has a table ${table} that is not of tallybook; the database was left as it is`,
+    `${location} has a table ${table} that tallybook did not make; the database was left as it is`,
     { hint: 'give an empty database, or a schema of its own: ?options=-csearch_path%3DNAME' },
   );
 }

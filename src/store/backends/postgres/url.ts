@@ -70,15 +70,15 @@ function tlsOf(parameters: URLSearchParams, shown: string): boolean | Connection
   const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
   if (unknown !== undefined) {
     throw usageError(
-      `${unknown} of ${shown} is not known here, so the connection would be another one than was meant`,
-      'what there is for TLS: sslmode, sslrootcert, sslcert, sslkey, sslpassword',
+      `${unknown} of ${shown} is not supported, so the connection would not be the one that was meant`,
+      'the settings for TLS are sslmode, sslrootcert, sslcert, sslkey and sslpassword',
     );
   }
   const authority = parameters.get('sslrootcert');
   const mode = parameters.get('sslmode') ?? (authority === null ? undefined : 'verify-full');
   if (mode === undefined) return undefined;
   if (!modes.some((each) => each === mode)) {
-    throw usageError(`sslmode=${mode} of ${shown} does not say what is to happen`, `give one of ${modes.join(', ')}`);
+    throw usageError(`sslmode=${mode} of ${shown} is not a known mode`, `give one of ${modes.join(', ')}`);
   }
   if (mode === 'disable') return false;
   const ca = authority === null || authority === 'system' ? {} : { ca: contentOf(authority) };

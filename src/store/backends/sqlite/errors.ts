@@ -77,17 +77,17 @@ export function isNotWritable(error: unknown): boolean {
 export const nameFaults: Readonly<Record<NameFault, (path: string) => UnavailableError>> = {
   lost: (path) =>
     new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
-      hint: 'start again what uses it, and stop that first the next time',
+      hint: 'restart the program that uses it; next time, stop it first',
     }),
   logLost: (path) =>
     new UnavailableError(
       `the log of the database ${path} (-wal, -shm) was removed or replaced while it was in use; nothing was changed`,
-      { hint: 'start again what uses it, and leave the files beside a database alone' },
+      { hint: 'restart the program that uses it, and never touch the files beside a database' },
     ),
   several: (path) =>
     new UnavailableError(
-      `the database ${path} has another name as well, and writing by both would lose what was written; nothing was changed`,
-      { hint: 'find that hard link with: find DIRECTORY -samefile FILE; remove it, or have a backup in its place' },
+      `the database ${path} has a second name (a hard link), and writing through both would lose data; nothing was changed`,
+      { hint: 'find it with: find DIRECTORY -samefile FILE; remove it, or put a backup in its place' },
     ),
 };
 
@@ -132,8 +132,8 @@ export function mirrorFileError(path: string): BillingError {
 const backup = 'restore the file from a backup';
 
 export function cutFileError(path: string): BillingError {
-  return new BillingError('internal', `the database ${path} is damaged: nothing is left of it; it was left as it is`, {
-    hint: `${backup}, or remove it where there never was a database`,
+  return new BillingError('internal', `the database ${path} is damaged: it is empty; it was left as it is`, {
+    hint: `${backup}, or remove it if it never was a database`,
   });
 }
 

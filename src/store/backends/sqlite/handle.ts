@@ -137,8 +137,8 @@ export function prepareFile(path: string, { isRead }: { readonly isRead: boolean
 /** SQLite would report a directory as a disk failure. */
 function noFileError(path: string, found: Stats): UnavailableError {
   return new UnavailableError(
-    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'no file'}`,
-    { hint: 'name a file, which is made where there is none' },
+    `the database ${path} cannot be used: it is ${found.isDirectory() ? 'a directory' : 'not a file'}`,
+    { hint: 'name a file; it is created when it does not exist' },
   );
 }
 

@@ -60,7 +60,7 @@ export async function openSqliteMirror(
 function checkVersion(connection: SqliteConnection): void {
   const found = pragma(connection, 'user_version');
   if (pragma(connection, 'application_id') === BigInt(applicationIds.mirror) && found === version) return;
-  throw new BillingError('internal', `${connection.path} is no mirror of version ${version}; it was left as it is`, {
+  throw new BillingError('internal', `${connection.path} is not a mirror of version ${version}; it was left as it is`, {
     hint: 'pull into a new file',
   });
 }

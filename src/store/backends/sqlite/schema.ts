@@ -63,12 +63,12 @@ function useLog(connection: SqliteConnection): void {
 async function migrate(connection: SqliteConnection): Promise<string | undefined> {
   if (connection.isReadOnly && isEmpty(connection)) {
     throw new UnavailableError(`there is nothing in the database ${connection.path} yet`, {
-      hint: 'what writes to it makes its tables, and so do lists: tally customers list',
+      hint: 'any command that writes to it creates its tables, and so does a list: tally customers list',
     });
   }
   if (connection.isReadOnly) {
-    throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened to be read alone`, {
-      hint: 'where it can be written, commands that write upgrade it, and so do lists: tally customers list',
+    throw new UnavailableError(`the database ${connection.path} has an older schema, and was opened read-only`, {
+      hint: 'where it is writable, any command that writes upgrades it, and so does a list: tally customers list',
     });
   }
   if (await makeAtOnce(connection)) return undefined;
@@ -127,7 +127,7 @@ const marks = (version: number): string => `PRAGMA application_id = ${applicatio
 function newerVersionError(path: string, version: bigint): BillingError {
   return new BillingError(
     'internal',
-    `the database ${path} has schema ${version}, and this program knows ${current}; it was left as it is`,
+    `the database ${path} has schema ${version}, but this program only knows ${current}; it was left as it is`,
     { hint: 'use a newer tallybook with this file' },
   );
 }

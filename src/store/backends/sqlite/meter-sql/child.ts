@@ -168,7 +168,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
 
   function numberText(value: unknown): string | null {
     if (value === null) return null;
-    if (typeof value === 'string') throw new Error('value must be a number, and is a text: cast or sum it');
+    if (typeof value === 'string') throw new Error('value must be a number, but is text: cast or sum it');
     if (typeof value !== 'number' && typeof value !== 'bigint') throw new Error('value must be a number');
     const size = value < 0 ? -value : value;
     if (!(size <= rules.maximum)) throw new Error(`value must lie within ${rules.maximum} either side of 0`);

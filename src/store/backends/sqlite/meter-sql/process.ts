@@ -58,10 +58,10 @@ export function startMeterSqlProcess(ownWords?: readonly string[]): MeterSqlProc
     child.kill('SIGKILL');
   };
   child.once('error', (cause) => end(notStarted(cause)));
-  child.once('exit', () => end(new MeterSqlError('the process that read it broke down')));
+  child.once('exit', () => end(new MeterSqlError('the process that read it crashed')));
   // Node then gives no pipes, and reports the error only later.
   const { stdin }: { readonly stdin?: unknown } = child;
-  if (stdin === undefined) throw notStarted(new Error('this one may have no more files open'));
+  if (stdin === undefined) throw notStarted(new Error('too many open files in this program'));
   // What is written to an ended process is lost; only its end matters.
   child.stdin.on('error', () => undefined);
   const answers = createInterface({ input: child.stdout });
@@ -118,7 +118,7 @@ function programAsText(): Program {
  * process can read its own executable.
  */
 function ownProgram(words: readonly string[] | undefined): Program {
-  if (words === undefined) throw new UnavailableError('SQL meters cannot be read inside of this executable');
+  if (words === undefined) throw new UnavailableError('SQL meters cannot be read by this executable');
   return { words, env: { NODE_OPTIONS: confinement.join(' ') } };
 }
 

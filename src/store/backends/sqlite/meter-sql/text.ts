@@ -41,6 +41,6 @@ export function sqliteTextOf(sql: string): string {
 export function checkText(sql: string): void {
   if (sql.length > limits.sqlCharacters)
     throw new MeterSqlError(`it is longer than ${limits.sqlCharacters} characters`);
-  if (sql.includes('\0') || !sql.isWellFormed()) throw new MeterSqlError('it contains characters that are no text');
+  if (sql.includes('\0') || !sql.isWellFormed()) throw new MeterSqlError('it contains characters that are not text');
   if (sql.trim() === '') throw new MeterSqlError('it is empty');
 }
