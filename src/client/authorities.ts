@@ -12,7 +12,7 @@ export function readAuthorities(path: string): string {
     void new X509Certificate(pem);
     return pem;
   } catch (cause) {
-    throw new BillingError('usage', `${path} holds no certificate that can be read`, {
+    throw new BillingError('usage', `${path} has no certificate that can be read`, {
       cause,
       hint: 'give a PEM file with --ca-file, TALLY_CA_FILE or in the profile',
     });

@@ -122,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
       if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
       isTallybook ??= false;
     }
-    if (!isTallybook) throw notOffered(operation, target, 'it does not name itself a tallybook service');
+    if (!isTallybook) throw notOffered(operation, target, 'it does not identify itself as a tallybook service');
   }
 
   function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: HowToCheck | undefined): Reading {
@@ -210,10 +210,10 @@ function checkHint(operation: OperationFacts, input: CallInput, room: readonly O
       pathParameters(route.path).every((name) => given.has(name)),
   );
   const [best] = readings.toSorted((one, other) => closeness(other, path) - closeness(one, path));
-  if (best === undefined) return 'look whether it took effect before repeating the command';
+  if (best === undefined) return 'check whether it took effect before repeating the command';
   const ids = pathParameters(best.route?.path ?? '').map((name) => input.params?.[name] ?? '');
   const command = ['tally', best.command.group, best.command.verb, ...ids].join(' ');
-  return `before repeating the command, look whether it took effect: ${command}`;
+  return `before repeating the command, check whether it took effect: ${command}`;
 }
 
 function closeness({ route }: OperationFacts, path: string): number {

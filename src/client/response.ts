@@ -80,16 +80,16 @@ function jsonOf({ headers, bytes }: HttpAnswer): { readonly json?: unknown; read
     return { problem: `it is ${type.slice(0, limits.responseExcerptCharacters)}` };
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
-    return { problem: `it is packed, as ${encoding.slice(0, limits.responseExcerptCharacters)}` };
+    return { problem: `it is compressed, as ${encoding.slice(0, limits.responseExcerptCharacters)}` };
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (text.startsWith('\uFEFF')) return { problem: 'a byte order mark stands before it' };
+    if (text.startsWith('\uFEFF')) return { problem: 'a byte order mark comes before it' };
     return { json: parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys }) };
   } catch (error) {
     if (error instanceof TypeError) return { problem: 'it is not UTF-8' };
     // The parser quotes the malformed text, which is shown here already.
     const isOurs = error instanceof BillingError && !(error.cause instanceof SyntaxError);
-    return { problem: isOurs ? error.message : 'it is no JSON' };
+    return { problem: isOurs ? error.message : 'it is not JSON' };
   }
 }
 
@@ -99,7 +99,7 @@ function isJson(type: string): boolean {
 }
 
 function wantOf({ command }: OperationFacts): string {
-  return `it lacks what "${command.group} ${command.verb}" answers`;
+  return `it lacks fields of an answer to "${command.group} ${command.verb}"`;
 }
 
 function redirectFailure(answer: HttpAnswer, { target }: Reading): BillingError {

@@ -23,10 +23,10 @@ export function parseBaseUrl(text: string): Target {
   if (url.username !== '' || url.password !== '') {
     throw new BillingError('usage', 'the base URL must not carry a user name or password');
   }
-  if (url.search !== '' || url.hash !== '') throw urlError(text, 'must end with its path, without ? or #');
+  if (url.search !== '' || url.hash !== '') throw urlError(text, 'must have no ? or # after its path');
   if (url.protocol === 'http:' && !isLoopbackAddress(url.hostname)) {
     const isLocalName = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
-    throw urlError(text, isLocalName ? 'must name this machine as 127.0.0.1' : 'must begin with https://');
+    throw urlError(text, isLocalName ? 'must call this machine 127.0.0.1' : 'must begin with https://');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw urlError(text, 'must begin with https://');
   const { origin, pathname, host } = url;
@@ -41,8 +41,8 @@ export function parseProxyUrl(text: string): string {
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
-  throw new BillingError('usage', 'HTTPS_PROXY names no proxy that can be used', {
-    hint: 'write it like http://proxy.example.com:8080; there is no way through SOCKS',
+  throw new BillingError('usage', 'HTTPS_PROXY does not name a usable proxy', {
+    hint: 'write it like http://proxy.example.com:8080; SOCKS is not supported',
   });
 }
 
@@ -106,5 +106,5 @@ function segment(name: string, value: string | undefined): string {
 
 function quoted(version: string): string {
   if (/^[!#-~]{1,200}$/.test(version)) return `"${version}"`;
-  throw new BadRequestError('the version to match must be one that an answer carried');
+  throw new BadRequestError('the version to match must be one that an answer showed');
 }

@@ -7,16 +7,16 @@ export interface TlsFailure {
 }
 
 const unknownAuthority = {
-  words: 'nobody whom this machine trusts has signed it',
-  hint: 'if that is an authority of your own, name its certificate: --ca-file FILE, or TALLY_CA_FILE; the check cannot be turned off',
+  words: 'it is not signed by an authority that this machine trusts',
+  hint: 'if an authority of your own signed it, give its certificate with --ca-file FILE or TALLY_CA_FILE; the check cannot be turned off',
 };
 const otherHost = {
   words: 'it is for another host',
-  hint: 'the base URL has to name the service as its certificate does',
+  hint: 'the base URL must use a host name that is in the certificate',
 };
 const otherTime = {
-  words: 'it is not valid now',
-  hint: 'the certificate of the service has to be renewed, if the clock of this machine is right',
+  words: 'it has expired, or is not valid yet',
+  hint: 'check the clock of this machine; if it is right, the service needs a new certificate',
 };
 
 const knownRefusals: Readonly<Record<string, { readonly words: string; readonly hint: string }>> = {
@@ -37,7 +37,7 @@ export function tlsFailure(code: string): TlsFailure | undefined {
   if (/CERT|^ERR_TLS|UNABLE_TO_VERIFY|SELF_SIGNED/.test(code)) {
     return {
       reason: `its certificate is refused (${code})`,
-      hint: 'the certificate of the service has to be replaced',
+      hint: 'the service needs another certificate',
     };
   }
   if (!/^ERR_SSL|^EPROTO$/.test(code)) return undefined;

@@ -175,9 +175,9 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
   ECONNREFUSED: { reason: 'nothing answers at this address', isTemporary: true },
   EHOSTUNREACH: { reason: 'the host cannot be reached', isTemporary: true },
   ENETUNREACH: { reason: 'the network cannot be reached', isTemporary: true },
-  EAI_AGAIN: { reason: 'the name cannot be looked up now', isTemporary: true },
-  ENOTFOUND: { reason: 'there is no host of this name', isTemporary: false },
-  ERR_PROXY_TUNNEL: { reason: 'the proxy of HTTPS_PROXY refuses to lead there', isTemporary: false },
+  EAI_AGAIN: { reason: 'the host name cannot be looked up now', isTemporary: true },
+  ENOTFOUND: { reason: 'no host has this name', isTemporary: false },
+  ERR_PROXY_TUNNEL: { reason: 'the proxy of HTTPS_PROXY refuses to connect there', isTemporary: false },
 };
 
 function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {

@@ -55,8 +55,8 @@ test('a certificate of an authority that nobody knows is refused, whatever the e
     const outcome = await ask(environment);
     expect(outcome).toMatchObject({ code: 9, stdout: '' });
     expect(outcome.stderr).toContain(
-      `tally: 127.0.0.1:${service.port}: its certificate is refused: nobody whom this machine trusts has signed it (DEPTH_ZERO_SELF_SIGNED_CERT)\n` +
-        '  hint: if that is an authority of your own, name its certificate: --ca-file FILE, or TALLY_CA_FILE; the check cannot be turned off\n',
+      `tally: 127.0.0.1:${service.port}: its certificate is refused: it is not signed by an authority that this machine trusts (DEPTH_ZERO_SELF_SIGNED_CERT)\n` +
+        '  hint: if an authority of your own signed it, give its certificate with --ca-file FILE or TALLY_CA_FILE; the check cannot be turned off\n',
     );
   }
   expect(service.engine.calls).toEqual([]);
@@ -76,14 +76,14 @@ test('a certificate for another host is refused, trusted authority or not', asyn
     const outcome = await ask({ ...environment, TALLY_BASE_URL: url, TALLY_CA_FILE: bad.certFile });
     expect(outcome).toMatchObject({ code: 9, stdout: '' });
     expect(outcome.stderr).toContain('its certificate is refused: it is for another host');
-    expect(outcome.stderr).toContain('the base URL has to name the service as its certificate does');
+    expect(outcome.stderr).toContain('the base URL must use a host name that is in the certificate');
   }
   expect(engine.calls).toEqual([]);
 });
 
 test.each([
-  ['CERT_HAS_EXPIRED', 'its certificate is refused: it is not valid now', 'has to be renewed'],
-  ['CERT_REVOKED', 'its certificate is refused (CERT_REVOKED)', 'has to be replaced'],
+  ['CERT_HAS_EXPIRED', 'its certificate is refused: it has expired, or is not valid yet', 'needs a new certificate'],
+  ['CERT_REVOKED', 'its certificate is refused (CERT_REVOKED)', 'needs another certificate'],
 ])('%s says what is wrong, and whose turn it is', (code, reason, hint) => {
   expect(tlsFailure(code)).toEqual({
     reason: expect.stringContaining(reason),
@@ -204,7 +204,7 @@ test.each(['socks5://ada:secret@127.0.0.1:1080', 'http://', 'ada:secret@'])(
   async (url) => {
     const { code, stderr } = await ask({ HTTPS_PROXY: url, TALLY_CA_FILE: certificate.certFile });
     expect([code, service.engine.calls]).toEqual([2, []]);
-    expect(stderr).toContain('tally: HTTPS_PROXY names no proxy that can be used\n');
+    expect(stderr).toContain('tally: HTTPS_PROXY does not name a usable proxy\n');
     expect(stderr).not.toContain('secret');
   },
 );
@@ -225,7 +225,7 @@ test('of a write that a proxy does not lead on, it is known that nothing was sen
   const words = ['customers', 'pause', 'c1', '--yes'];
   const { code, stdout, stderr } = await runProgram(words, { home, environment });
   expect([code, stdout]).toEqual([9, '']);
-  expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY refuses to lead there`);
+  expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY refuses to connect there`);
 });
 
 test('of a write after which the connection is spoilt, it is not known whether it arrived', async () => {

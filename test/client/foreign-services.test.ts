@@ -102,7 +102,7 @@ describe('services of other makers', () => {
     for (let count = 0; count < 2; count += 1) {
       await expect(client.call('customers.resume', { params: { customerId: 'x' } })).rejects.toMatchObject({
         kind: 'notOffered',
-        message: `${service.host} does not offer "customers resume": it does not name itself a tallybook service`,
+        message: `${service.host} does not offer "customers resume": it does not identify itself as a tallybook service`,
       });
     }
     expect(service.requests).toEqual(['GET /healthz']);

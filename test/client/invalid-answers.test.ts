@@ -25,13 +25,9 @@ describe('answers that are none', () => {
     [
       'JSON cut short',
       { headers: json, body: '{"data":{"id"' },
-      'it begins "{\\"data\\":{\\"id\\"", and it is no JSON',
+      'it begins "{\\"data\\":{\\"id\\"", and it is not JSON',
     ],
-    [
-      'a byte order mark',
-      { headers: json, body: '\uFEFF{}' },
-      'it begins "{}", and a byte order mark stands before it',
-    ],
+    ['a byte order mark', { headers: json, body: '\uFEFF{}' }, 'it begins "{}", and a byte order mark comes before it'],
     [
       'bytes that are not UTF-8',
       { headers: json, body: Buffer.from([0x7b, 0xff, 0x7d]) },
@@ -57,7 +53,7 @@ describe('answers that are none', () => {
     [
       'JSON that calls itself compressed',
       { headers: { ...json, 'content-encoding': 'gzip' }, body: '{"data":{"id":"x"}}' },
-      'it begins "{\\"data\\":{\\"id\\":\\"x\\"}}", and it is packed, as gzip',
+      'it begins "{\\"data\\":{\\"id\\":\\"x\\"}}", and it is compressed, as gzip',
     ],
     [
       'what its type says at length',
@@ -67,7 +63,7 @@ describe('answers that are none', () => {
     [
       'what it is packed by at length',
       { headers: { ...json, 'content-encoding': 'x'.repeat(5000) }, body: '{}' },
-      `it begins "{}", and it is packed, as ${'x'.repeat(200)}`,
+      `it begins "{}", and it is compressed, as ${'x'.repeat(200)}`,
     ],
     [
       'a type that ends as that of JSON',
@@ -168,7 +164,7 @@ describe('answers that are none', () => {
       const service = await startFakeService({ headers: { ...json, 'tallybook-version': '1.2.3' }, body });
       await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
         kind: 'network',
-        message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}, and it lacks what "${words}" answers`,
+        message: `${service.host} answered 200 with what is not a valid response: it begins ${JSON.stringify(body)}, and it lacks fields of an answer to "${words}"`,
       });
     }
   });

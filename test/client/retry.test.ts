@@ -181,7 +181,7 @@ describe('writes', () => {
         kind: 'network',
         answeredStatus: fault === reset ? undefined : (fault as { status: number }).status,
         message: expect.stringMatching(`^the outcome is unknown: ${service.host}: `),
-        hint: 'before repeating the command, look whether it took effect: tally credits ledger c1',
+        hint: 'before repeating the command, check whether it took effect: tally credits ledger c1',
         isRetryable: false,
       });
       expect(service.requests).toHaveLength(1);
@@ -208,7 +208,7 @@ describe('writes', () => {
   ] as const)('after %s, the way to check is told', async (name, input, command) => {
     const service = await startFakeService(reset);
     await expect(startClient(service.url).call(name, input)).rejects.toMatchObject({
-      hint: `before repeating the command, look whether it took effect: ${command}`,
+      hint: `before repeating the command, check whether it took effect: ${command}`,
     });
   });
 
@@ -247,7 +247,7 @@ describe('writes', () => {
       'customers.create',
       500,
       { 'x-request-id': 'r-1' },
-      'before repeating the command, look whether it took effect: tally customers list; if it fails again, tell whoever runs the service of request r-1',
+      'before repeating the command, check whether it took effect: tally customers list; if it fails again, tell whoever runs the service of request r-1',
     ],
   ] as const)('%s answered %i with %j says what next', async (name, status, headers, hint) => {
     const service = await startFakeService(envelope(status, 'no', headers));

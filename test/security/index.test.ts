@@ -95,7 +95,7 @@ const rules: Readonly<Record<string, Rule>> = {
       'client/target.test.ts': [
         'http://127.0.0.1.evil.example',
         'http://[::ffff:127.0.0.1]',
-        'must name this machine as 127.0.0.1',
+        'must call this machine 127.0.0.1',
       ],
       'client/authorities.test.ts': ['TLS 1.1 is not spoken', 'whatever the environment says of certificates'],
     },
