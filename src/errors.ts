@@ -231,8 +231,8 @@ export class UnreadableMeterError extends UnavailableError {}
 export class OutdatedError extends UnavailableError {
   constructor(location: string, versions: { readonly found: bigint | undefined; readonly known: bigint }) {
     super(
-      `the database ${location} was upgraded to schema ${versions.found} while in use; this program knows ${versions.known}`,
-      { hint: 'start this program again, in its newest version' },
+      `the database ${location} was upgraded to schema ${versions.found} while in use; this program only knows ${versions.known}`,
+      { hint: 'restart this program, in its newest version' },
     );
   }
 }

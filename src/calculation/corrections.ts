@@ -81,7 +81,7 @@ function bothMeasures(
   }
   if (grant.originalCents === 0n) {
     if (!isInCents) return { amountCents: 0n, creditMicros: change.creditMicros };
-    return { refusal: `grant ${grant.grantId} is of free credits: adjust it in credits` };
+    return { refusal: `grant ${grant.grantId} is in free credits only: adjust it in credits` };
   }
   if (isInCents) {
     const { amountCents } = change;
@@ -117,7 +117,7 @@ function following(change: bigint, own: Measure, other: Measure): bigint {
 }
 
 /** Why a grant takes no more although there seems to be room, and what to do instead. */
-const overfilled = ' once what usage took comes back: grant new credits instead';
+const overfilled = ' if the credits that usage took came back: grant new credits instead';
 
 function rangeProblem(grant: GrantState, correction: Correction): Refusal | undefined {
   const [cents, credits] = [centsOf(grant), creditsOf(grant)];

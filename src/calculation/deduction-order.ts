@@ -43,11 +43,11 @@ const rules: readonly Rule[] = [
   {
     compare: (a, b) => a.createdAt.epochMilliseconds - b.createdAt.epochMilliseconds,
     reason: (earlier, later) =>
-      `alike, but granted ${later.createdAt.toString()}, after ${earlier.createdAt.toString()}`,
+      `otherwise equal, but granted ${later.createdAt.toString()}, after ${earlier.createdAt.toString()}`,
   },
   {
     compare: (a, b) => compareText(a.grantId, b.grantId),
-    reason: () => 'alike and of the same instant: ordered by id',
+    reason: () => 'equal and granted at the same instant: ordered by id',
   },
 ];
 

@@ -73,7 +73,11 @@ export function grantProblem(totals: GrantTotals): LedgerProblem | undefined {
   const isRated = grant.creditRateCents > 0n && grant.amountCents > 0n;
   const isDust = remainingCents === 0n ? remainingMicros !== 0n : remainingMicros === 0n && !hasReturns;
   if (!isRated || !isDust) return undefined;
-  return { rule: 'no-dust', entryId: grant.id, problem: `grant ${grant.id} keeps dust` };
+  return {
+    rule: 'no-dust',
+    entryId: grant.id,
+    problem: `grant ${grant.id} has cents left without credits, or credits without cents`,
+  };
 }
 
 function signProblem(entry: LedgerEntry, { target }: EntryPlace): string | undefined {
@@ -103,7 +107,7 @@ function linkProblem(entry: LedgerEntry, { grant }: EntryPlace): string | undefi
 
 function reversalProblem(entry: LedgerEntry, { target, isAgain }: EntryPlace): string | undefined {
   if (entry.type !== 'reversal') return undefined;
-  if (target === undefined || target.seq >= entry.seq) return `reversal ${entry.id} undoes nothing`;
+  if (target === undefined || target.seq >= entry.seq) return `reversal ${entry.id} undoes no entry before it`;
   if (target.type === 'reversal' || target.type === 'expiration')
     return `reversal ${entry.id} undoes an entry of type ${target.type}`;
   return isAgain ? `entry ${target.id} is reversed twice` : undefined;

@@ -61,7 +61,7 @@ interface GrantPayment {
 }
 
 function whyPaid({ grant, own, appliedCents, isCovered }: GrantPayment, input: LinePaymentInput): string {
-  if (!hasRest(grant, [...drawnBefore(grant, input), ...own])) return 'paid until nothing was left of it';
+  if (!hasRest(grant, [...drawnBefore(grant, input), ...own])) return 'paid until it was used up';
   if (appliedCents === centsOf(input.atoms)) return 'paid all of it';
   return isCovered ? 'paid what was still open' : 'paid the part that credits may pay';
 }
@@ -73,13 +73,13 @@ function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput
   const [first] = input.atoms;
   if (payable.length === 0) return (first && ineligibility(grant, first)) ?? 'may not pay this usage';
   if (isFree(grant) && !input.hasCreditRate) return 'free credits have no value here: the contract has no credit rate';
-  if (paidBefore >= centsOf(payable)) return 'grants before it paid all of it';
+  if (paidBefore >= centsOf(payable)) return 'earlier grants paid all of it';
   if (!hasRest(grant, drawnBefore(grant, input))) return 'had nothing left';
   const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
   if (isCapped) return 'a budget caps the credits that this usage may take';
   const hasLapsed = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, input.asOf) <= 0;
   // On a clock that stands still a grant may come later at the same instant.
-  return hasLapsed ? 'had lapsed before this usage came in' : 'came when the invoice was finalized already';
+  return hasLapsed ? 'had lapsed before this usage came in' : 'was granted after the invoice was finalized';
 }
 
 function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly Drawn[] {

@@ -91,8 +91,8 @@ export async function refuseUncountable(
   const meters = await findMeters(tx, orgId, [...new Set(unknown.filter((id) => id !== undefined))]);
   if (meters.every(({ groupKeys }) => groupKeys.includes(eventPropertyKey))) return;
   throw new ConflictError(
-    `what ${eventPropertyKey} has used of this contract cannot be known any more: its events of billed periods were dropped`,
-    { hint: 'make the budget on the next contract of the customer, or of a group key of its meters' },
+    `what ${eventPropertyKey} has used of this contract can no longer be known: its events of billed periods were dropped`,
+    { hint: "add the budget to the customer's next contract, or use a group key of its meters" },
   );
 }
 

@@ -69,7 +69,7 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
       );
     }
     if (existing.length >= limits.budgetsPerContract) {
-      throw new ConflictError(`this contract has ${limits.budgetsPerContract} budgets, as many as it may`);
+      throw new ConflictError(`this contract has ${limits.budgetsPerContract} budgets, the most allowed`);
     }
     const budget = newBudget(context, contract.id, body);
     await refuseUncountable(context, contract, budget);

@@ -122,7 +122,9 @@ function checkScope(caller: Caller, { name, route, scope }: Outline): void {
 function translated(error: unknown): unknown {
   const isRace = error instanceof ConstraintViolation && error.rule === 'unique';
   if (!isRace) return error;
-  return new ConflictError('something with this identity exists already; read it and repeat', { cause: error });
+  return new ConflictError('something with this identity already exists: read it, then repeat the request', {
+    cause: error,
+  });
 }
 
 async function record(

@@ -184,7 +184,7 @@ async function mayBeginAnew(tx: Transaction, real: Temporal.Instant): Promise<bo
   if (simulated === undefined) return false;
   if (await hasNoRecords(tx)) return true;
   if (Temporal.Instant.compare(real, simulated) >= 0) return false;
-  throw new ConflictError(`the clock stands at ${wireTimestamp(simulated)}, which is still to come`, {
+  throw new ConflictError(`the clock stands at ${wireTimestamp(simulated)}, which is still in the future`, {
     hint: 'time never goes backwards: keep the simulation, or begin with another database',
   });
 }
@@ -208,7 +208,7 @@ function checkTarget(now: Temporal.Instant, target: Temporal.Instant): Temporal.
     });
   }
   if (target.toZonedDateTimeISO('UTC').year > limits.lastYear) {
-    throw new InvalidInputError([{ path: 'by', message: `leads beyond the year ${limits.lastYear}` }]);
+    throw new InvalidInputError([{ path: 'by', message: `goes beyond the year ${limits.lastYear}` }]);
   }
   return target;
 }
@@ -229,7 +229,7 @@ async function advanced(parts: EngineParts, target: Temporal.Instant) {
     // The same command again, with --by, would lead beyond its target.
     throw stoppedMidway(error, {
       kept: `the clock stands at ${wireTimestamp(reached.now)}, and what was done until then is kept`,
-      hint: `when that is mended, go on with: tally clock advance --to ${wireTimestamp(target)}`,
+      hint: `once that is fixed, go on with: tally clock advance --to ${wireTimestamp(target)}`,
     });
   }
   return { now: wireTimestamp(reached.now), isSimulated: true, ...report.body() };
@@ -242,7 +242,7 @@ interface Standing {
 
 async function standingAt(tx: Transaction): Promise<Standing> {
   const now = await findClock(tx);
-  if (now === undefined) throw new ConflictError('somebody has gone back to the real clock meanwhile');
+  if (now === undefined) throw new ConflictError('somebody has gone back to the real clock in the meantime');
   return { now, organizations: await listOrganizations(tx) };
 }
 

@@ -206,7 +206,7 @@ function dimensionIssues(
   const meter = meters.find((each) => each.id === meterId);
   if (meter === undefined) return [];
   const unknown = Object.keys(dimensions).filter((key) => !meter.groupKeys.includes(key));
-  return unknown.map((key) => ({ path: `${path}.dimensions.${key}`, message: `is no group key of ${meter.code}` }));
+  return unknown.map((key) => ({ path: `${path}.dimensions.${key}`, message: `is not a group key of ${meter.code}` }));
 }
 
 /** An override that its price cannot use would silently do nothing. */

@@ -112,7 +112,7 @@ function reversalReason({ entry, target, invoice }: Story): string {
     return `invoice ${invoice.number} was ${invoice.status.toLowerCase()}, so what it had taken went back`;
   }
   if (isUndone(invoice) && order > 0) return `the usage was undone by hand: ${entry.description}`;
-  return `less of invoice ${invoice.number} was due from this grant than had been written; what still is due is written anew`;
+  return `less of invoice ${invoice.number} was due from this grant than had been written; what is still due is written again`;
 }
 
 function expirationReason({ grant, before }: Story): string {

@@ -134,7 +134,7 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
   const due = finalizedFrom(invoice.invoiceDate, finalizationGraceHours);
   if (Temporal.Instant.compare(now, due) >= 0) return;
   throw new ConflictError(`invoice ${invoice.number} cannot be finalized before ${wireTimestamp(due)}`, {
-    hint: 'usage of its period may still come in; finalize it from then on',
+    hint: 'usage of its period may still come in; finalize it at that time or later',
   });
 }
 

@@ -35,17 +35,17 @@ const instead: Partial<Record<InvoiceStatus, Partial<Record<InvoiceAction, strin
     initiatePayment: 'finalize it first: tally invoices finalize ID',
     failPayment: 'finalize it first: tally invoices finalize ID',
     pay: 'finalize it first: tally invoices finalize ID',
-    refund: 'nothing is paid yet; what shall not be billed: tally invoices cancel ID',
+    refund: 'nothing is paid yet; if it is not to be billed: tally invoices cancel ID',
   },
   'In Progress': {
-    failPayment: 'no payment is under way; one begins by: tally invoices pay ID --status initiated',
-    refund: 'nothing is paid yet; what shall not be billed: tally invoices cancel ID',
+    failPayment: 'no payment is under way; begin one with: tally invoices pay ID --status initiated',
+    refund: 'nothing is paid yet; if it is not to be billed: tally invoices cancel ID',
   },
   'In Transit': {
     cancel: 'say first how the payment ended: tally invoices pay ID --status failed, or paid',
     refund: 'say first that the payment has come: tally invoices pay ID',
   },
-  Paid: { cancel: 'what is paid can be refunded: tally invoices refund ID' },
+  Paid: { cancel: 'it is paid; refund it with: tally invoices refund ID' },
 };
 
 /** Whether the action is still to be done: false where it was done before. Throws ConflictError where it may not be done. */

@@ -182,8 +182,8 @@ function unknownOrganization(idOrName: string, hint = 'see them with: tally orgs
 function hintOn(organizations: readonly Organization[]): string {
   const names = organizations.slice(0, shownNames).map(({ name }) => name);
   const more = organizations.length - names.length;
-  if (names.length === 0) return 'there is none yet; the first command without one makes it';
-  return `there ${organizations.length === 1 ? 'is' : 'are'} ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  if (names.length === 0) return 'there is none yet; the first command that names none makes one';
+  return `the organization${organizations.length === 1 ? ' is' : 's are'} ${names.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
 async function checkNameIsFree(context: CallContext, name: string): Promise<void> {

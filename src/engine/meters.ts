@@ -149,7 +149,7 @@ function dimensionIssues(meter: Meter, rates: readonly DimensionRate[]): InputIs
     if (names.length === 0) return [{ path, message: 'must name a group key; fallbackUnitAmount prices all the rest' }];
     return names
       .filter((name) => !meter.groupKeys.includes(name))
-      .map((name) => ({ path: `${path}.${name}`, message: `is no group key of meter ${meter.code}; ${keys}` }));
+      .map((name) => ({ path: `${path}.${name}`, message: `is not a group key of meter ${meter.code}; ${keys}` }));
   });
 }
 
@@ -160,7 +160,7 @@ function repetitionIssues(rates: readonly DimensionRate[]): InputIssue[] {
     const combination = combinationKey(dimensions);
     const earlier = first.get(combination);
     if (earlier !== undefined) {
-      return [{ path: `rates[${index}].dimensions`, message: `is the combination of rates[${earlier}]` }];
+      return [{ path: `rates[${index}].dimensions`, message: `repeats the combination of rates[${earlier}]` }];
     }
     first.set(combination, index);
     return [];

@@ -83,7 +83,7 @@ function mirrorBilling(mirror: Mirror): Billing {
 async function notMirrored(mirror: Mirror, operation: OperationFacts): Promise<BillingError> {
   const { address } = await mirror.source();
   const why = changesState(operation)
-    ? 'it is only read: nothing was changed'
+    ? 'it is read-only: nothing was changed'
     : `it has no answer to ${operation.command.group} ${operation.command.verb}`;
   return new BillingError('notOffered', `${mirror.location} mirrors ${address}; ${why}`, {
     hint: 'ask the service itself with --profile, or try things out on a database of your own',
@@ -103,8 +103,8 @@ const nouns: Readonly<Record<MirroredKind, string>> = {
 async function found(mirror: Mirror, kind: MirroredKind, id: string): Promise<StoredMirrored> {
   const record = await mirror.find(kind, id);
   if (record !== undefined) return record;
-  throw new NotFoundError(`the mirror has no ${nouns[kind]} of this id`, {
-    hint: 'more contracts are pulled into it with: tally pull --contract ID --to FILE',
+  throw new NotFoundError(`the mirror has no ${nouns[kind]} with this id`, {
+    hint: 'pull more contracts into it with: tally pull --contract ID --to FILE',
   });
 }
 

@@ -162,7 +162,7 @@ class OneCall implements CallContext {
 export function checkMachineTime(machineTime: Temporal.Instant): void {
   if (machineTime.epochMilliseconds < Date.UTC(limits.lastYear + 1, 0)) return;
   throw new UnavailableError(
-    `the clock of this machine stands at ${wireTimestamp(machineTime)}, after the year ${limits.lastYear}: set it right`,
+    `the clock of this machine stands at ${wireTimestamp(machineTime)}, after the year ${limits.lastYear}: correct it`,
   );
 }
 

@@ -60,8 +60,10 @@ export async function usageBreakdown(
   const { facts, meters, lines } = await ratedUsage(context, input);
   const known = [...new Set(meters.flatMap((meter) => meter.groupKeys))];
   if (!known.includes(groupKey)) {
-    const there = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-    throw new InvalidInputError([{ path: 'groupKey', message: `is no group key of a meter that is priced: ${there}` }]);
+    const there = known.length === 0 ? 'there are none' : `the group keys are ${known.join(', ')}`;
+    throw new InvalidInputError([
+      { path: 'groupKey', message: `is not a group key of a meter that is priced: ${there}` },
+    ]);
   }
   const parts = Map.groupBy(lines, ({ groupValues }) =>
     Object.hasOwn(groupValues, groupKey) ? (groupValues[groupKey] ?? null) : null,

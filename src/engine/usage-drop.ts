@@ -62,7 +62,7 @@ export const dropEvents: Undertaking<OperationTable['events.drop']> = async (par
 };
 
 function keptInBook({ store }: EngineParts): ConflictError {
-  return new ConflictError(`the events of ${store.location} are in it, where none is ever dropped`, {
+  return new ConflictError(`the events of ${store.location} are in that database itself, where none are ever dropped`, {
     hint: 'move the book with its events to a database of their own first: tally copy --to DATABASE --to-events URL',
   });
 }

@@ -39,7 +39,7 @@ export function refuseDropped(context: Mark, from: Temporal.Instant | number, wh
   if (!isDropped(context, from)) return;
   const mark = wireTimestamp(Temporal.Instant.fromEpochMilliseconds(context.organization.eventsDroppedBeforeEpochMs));
   throw new ConflictError(`${what}: events from before ${mark} were dropped`, {
-    hint: `begin at ${mark}; of a contract whole billing periods can be read as well`,
+    hint: `begin at ${mark}; for a contract, whole billing periods can be read too`,
   });
 }
 

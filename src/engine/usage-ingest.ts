@@ -174,7 +174,7 @@ async function append(
   const dropped = events[outcomes.indexOf('dropped')];
   if (dropped !== undefined) {
     throw new ConflictError(`the event "${dropped.idempotencyKey}" was recorded before, and has been dropped`, {
-      hint: 'it was counted when it first came; send another event with a key of its own',
+      hint: 'it was counted when it first came; send a new event under another key',
     });
   }
   if (refused.size > 0) refuseReplacements(events, refused, prefixOf);

@@ -74,7 +74,7 @@ function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions
       if (!(cause instanceof MeterSqlError)) throw cause;
       throw new UnreadableMeterError(`the meter ${meter.code} (${meter.id}) gave no quantity: ${cause.message}`, {
         cause,
-        hint: 'correct the events that its sql fails on, or price a meter with another sql',
+        hint: 'correct the events that its sql fails on, or price a meter with other sql',
       });
     }
   }

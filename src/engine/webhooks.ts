@@ -31,7 +31,7 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
   'webhooks.create': async (context, { body }) => {
     const existing = await listWebhookEndpoints(context.tx, context.orgId);
     if (existing.length >= limits.webhookEndpoints) {
-      throw new ConflictError(`there are ${limits.webhookEndpoints} endpoints, as many as there may be`, {
+      throw new ConflictError(`there are ${limits.webhookEndpoints} endpoints, the most allowed`, {
         hint: 'remove one with: tally webhooks remove',
       });
     }
@@ -60,7 +60,7 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
 
   'webhooks.update': async (context, { params, body }) => {
     if (body.allowPrivate !== undefined && body.url === undefined) {
-      throw new InvalidInputError([{ path: 'allowPrivate', message: 'is about url, which is required with it' }]);
+      throw new InvalidInputError([{ path: 'allowPrivate', message: 'works only together with url' }]);
     }
     const before = await getEndpoint(context, params.endpointId);
     const isEnabled = body.isEnabled ?? before.isEnabled;
@@ -134,12 +134,12 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
     const type = webhookEventTypes.find((each) => each === params.eventType);
     if (type === undefined) {
       throw new NotFoundError('no event has this type', {
-        hint: `there are ${webhookEventTypes.join(', ')}`,
+        hint: `the types are ${webhookEventTypes.join(', ')}`,
       });
     }
     const emitted = await emit(context, type, () => sampleData(type, context.timestamp));
     if (emitted === undefined) {
-      throw new ConflictError(`no enabled endpoint takes ${type}`, {
+      throw new ConflictError(`no enabled endpoint receives ${type}`, {
         hint: 'register one with: tally webhooks create',
       });
     }

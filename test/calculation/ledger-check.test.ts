@@ -66,10 +66,19 @@ describe('a ledger', () => {
     ['entry u belongs to no grant', ledger(grant, { ...usage, grantEntryId: 'x' })],
     ['grant g is out of bounds after entry u', ledger(grant, { ...usage, amountCents: -1001n })],
     ['grant g is out of bounds after entry a', ledger(grant, { id: 'a', type: 'adjustment', amountCents: 1n })],
-    ['grant g keeps dust', ledger(grant, { ...usage, amountCents: -1000n, creditMicros: -99_999_999n })],
-    ['grant g keeps dust', ledger(grant, { ...usage, creditMicros: -100_000_000n })],
+    [
+      'grant g has cents left without credits, or credits without cents',
+      ledger(grant, { ...usage, amountCents: -1000n, creditMicros: -99_999_999n }),
+    ],
+    [
+      'grant g has cents left without credits, or credits without cents',
+      ledger(grant, { ...usage, creditMicros: -100_000_000n }),
+    ],
     ['entry u is reversed twice', ledger(grant, usage, reversal, { ...reversal, id: 's' })],
-    ['grant g keeps dust', ledger({ ...grant, creditRateCents: 1n }, { ...usage, creditMicros: -100_000_000n })],
+    [
+      'grant g has cents left without credits, or credits without cents',
+      ledger({ ...grant, creditRateCents: 1n }, { ...usage, creditMicros: -100_000_000n }),
+    ],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, amountCents: 399n })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, creditMicros: 39_999_999n })],
     ['reversal r is not the opposite of u', ledger(grant, usage, { ...reversal, appliedCents: -399n })],
@@ -77,9 +86,9 @@ describe('a ledger', () => {
       'reversal s undoes an entry of type reversal',
       ledger(grant, usage, reversal, { ...reversal, id: 's', reversesEntryId: 'r' }),
     ],
-    ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'x' })],
-    ['reversal r undoes nothing', ledger(grant, usage, { ...reversal, reversesEntryId: 'r' })],
-    ['reversal r undoes nothing', ledger(grant, reversal, usage)],
+    ['reversal r undoes no entry before it', ledger(grant, usage, { ...reversal, reversesEntryId: 'x' })],
+    ['reversal r undoes no entry before it', ledger(grant, usage, { ...reversal, reversesEntryId: 'r' })],
+    ['reversal r undoes no entry before it', ledger(grant, reversal, usage)],
   ])('is found out: %s', (words, entries) => {
     expect(ledgerProblems(entries).join('; ')).toContain(words);
   });

@@ -43,12 +43,12 @@ describe('a grant that paid', () => {
     [
       'what another left open',
       { grants: [small, large], draws: [draw('small', 40n), draw('large', 60n)] },
-      ['paid until nothing was left of it', 'paid what was still open'],
+      ['paid until it was used up', 'paid what was still open'],
     ],
     [
       'with what earlier lines had left',
       { grants: [small], draws: [draw('small', 10n)], drawnBefore: new Map([['small', drawn(30n)]]) },
-      ['paid until nothing was left of it'],
+      ['paid until it was used up'],
     ],
     ['a part alone', { grants: [large], draws: [draw('large', 15n)] }, ['paid the part that credits may pay']],
   ])('%s', (_case, input, expected) => {
@@ -101,7 +101,7 @@ describe('a grant that paid nothing', () => {
     [
       'has not lapsed, and met no cap',
       { grants: [large], budgets: [budget] },
-      'came when the invoice was finalized already',
+      'was granted after the invoice was finalized',
     ],
   ])('%s', (_case, input, expected) => {
     expect(whys(input)).toEqual([expected]);
@@ -109,10 +109,7 @@ describe('a grant that paid nothing', () => {
 
   test('stands behind grants that paid all of it', () => {
     const grants = [grant({ grantId: 'first' }), large];
-    expect(whys({ grants, draws: [draw('first', 100n)] })).toEqual([
-      'paid all of it',
-      'grants before it paid all of it',
-    ]);
+    expect(whys({ grants, draws: [draw('first', 100n)] })).toEqual(['paid all of it', 'earlier grants paid all of it']);
   });
 
   test('may pay a part that grants before it have paid', () => {
@@ -122,8 +119,8 @@ describe('a grant that paid nothing', () => {
       grant({ grantId: 'early', expiresAt: at('2026-02-01') }),
     ];
     expect(whys({ atoms, grants, draws: [draw('first', 60n)] })).toEqual([
-      'paid until nothing was left of it',
-      'grants before it paid all of it',
+      'paid until it was used up',
+      'earlier grants paid all of it',
     ]);
   });
 });

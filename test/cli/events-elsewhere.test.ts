@@ -149,7 +149,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
       '--database',
       join(home, 'inside.db'),
     );
-    expect(inside.stderr).toContain('none is ever dropped');
+    expect(inside.stderr).toContain('none are ever dropped');
   });
 
   test('when they cannot be reached nothing is recorded, and the answer is 503', async () => {

@@ -186,7 +186,7 @@ describe('creating a contract', () => {
     const overrides = [{ meterId, dimensions: { region: 'eu' }, unitAmount: '1' }];
     const input = { body: { planId, customerId, startDate: '2026-03-01', overrides } };
     expect(await refusal(world, 'contracts.create', input)).toContain(
-      'overrides[0].dimensions.region: is no group key',
+      'overrides[0].dimensions.region: is not a group key',
     );
   });
 });

@@ -72,7 +72,7 @@ describe('a usage entry', () => {
     await grant(world, acme, { amountCents: 40 });
     expect((await explain(written?.id ?? '')).reason).toBe(
       `it was written for "Tokens - Inference" on invoice ${invoiceNumber}, and the next settlement undoes it: ` +
-        'grants before it paid all of it',
+        'earlier grants paid all of it',
     );
     await settle(world, acme);
     expect((await explain(written?.id ?? '')).reason).toBe(
@@ -153,7 +153,7 @@ describe('an expiration', () => {
     const usage = await newest('usage');
     expect(usage.line).toMatchObject({ totalAmountCents: 50, creditCents: 50 });
     expect(usage.reason).toBe(
-      'it pays "Tokens - Inference" on invoice INV-000001: number 1 in the order (first in the order), paid until nothing was left of it',
+      'it pays "Tokens - Inference" on invoice INV-000001: number 1 in the order (first in the order), paid until it was used up',
     );
   });
 
@@ -178,7 +178,7 @@ describe('a reversal', () => {
     await settle(world, acme);
     const { invoiceNumber } = await invoiceAt(world, acme, 0);
     expect((await newest('reversal')).reason).toBe(
-      `less of invoice ${invoiceNumber} was due from this grant than had been written; what still is due is written anew`,
+      `less of invoice ${invoiceNumber} was due from this grant than had been written; what is still due is written again`,
     );
   });
 

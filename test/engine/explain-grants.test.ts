@@ -46,10 +46,10 @@ describe('the grants that paid', () => {
       [endless, 4, 'expires never, after 2026-06-01T00:00:00Z'],
     ]);
     expect(payments(explained)).toEqual([
-      '2 30 paid until nothing was left of it',
+      '2 30 paid until it was used up',
       '3 10 paid what was still open',
       '1-1 limited to other usage',
-      '4-4 grants before it paid all of it',
+      '4-4 earlier grants paid all of it',
     ]);
     expect(explained.grants[0]?.paysFor).toEqual({ eventNames: ['other'] });
     expectSound(explained);
@@ -62,7 +62,7 @@ describe('the grants that paid', () => {
     await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'a' });
     await use(world, acme, { tokens: 10, at: '2026-03-03T00:00:00Z', model: 'b' });
     const explained = await explainFirst(world, acme);
-    expect(payments(explained, 0)).toEqual(['1 10 paid until nothing was left of it']);
+    expect(payments(explained, 0)).toEqual(['1 10 paid until it was used up']);
     expect(payments(explained, 1)).toEqual(['1-1 had nothing left']);
     expect(explained.lines[1]).toMatchObject({ creditCents: 0, overageCents: 10 });
   });
@@ -80,7 +80,7 @@ describe('the grants that paid', () => {
     expect(payments(explained)).toEqual([
       '3 20 paid all of it',
       '1-2,4-4 limited to other usage',
-      '5-6 grants before it paid all of it',
+      '5-6 earlier grants paid all of it',
     ]);
     expect(explained.grants).toHaveLength(6);
   });
@@ -142,6 +142,6 @@ describe('the grants that paid', () => {
     const invoiceId = (await invoiceAt(world, acme, 0)).id;
     await finalize(world, invoiceId);
     await grant(world, acme, { amountCents: 500 });
-    expect(payments(await explain(world, invoiceId))).toEqual(['1-1 came when the invoice was finalized already']);
+    expect(payments(await explain(world, invoiceId))).toEqual(['1-1 was granted after the invoice was finalized']);
   });
 });

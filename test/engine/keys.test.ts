@@ -62,7 +62,7 @@ describe('the local owner', () => {
     await world.engine.owner();
     expect(await hintOf()).toBe('there is default');
     for (let count = 0; count < 11; count += 1) await world.call('orgs.create', { body: { name: `eu${count}` } });
-    expect(await hintOf()).toMatch(/^there are default, (?:eu\d+, ){8}eu\d+ and 2 more$/);
+    expect(await hintOf()).toMatch(/^the organizations are default, (?:eu\d+, ){8}eu\d+ and 2 more$/);
   });
 
   it('cannot be made in an empty database that is read-only', async () => {

@@ -245,7 +245,7 @@ describe('a rate card', () => {
     ];
     await expect(setRateCard(id, { rates })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'rates[1].dimensions.modle: is no group key of meter TOKENS; it has model, region',
+      message: 'rates[1].dimensions.modle: is not a group key of meter TOKENS; it has model, region',
     });
     expect((await rateCard(id)).rates).toEqual([]);
   });
@@ -259,7 +259,7 @@ describe('a rate card', () => {
     ];
     await expect(setRateCard(id, { rates })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'rates[2].dimensions: is the combination of rates[0]',
+      message: 'rates[2].dimensions: repeats the combination of rates[0]',
     });
   });
 
@@ -282,7 +282,7 @@ describe('a rate card', () => {
     const rates = Array.from({ length: 102 }, () => ({ dimensions: { model: 'a' }, unitAmount: '1' }));
     await expect(setRateCard(id, { rates })).rejects.toMatchObject({
       message: expect.stringMatching(
-        /rates\[100\]\.dimensions: is the combination of rates\[0\]; and 1 more$/,
+        /rates\[100\]\.dimensions: repeats the combination of rates\[0\]; and 1 more$/,
       ) as string,
     });
   });

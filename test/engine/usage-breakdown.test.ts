@@ -124,7 +124,10 @@ describe('the cost of usage by a group key', () => {
   });
 
   test.each([
-    [{ groupKey: 'colour' }, 'groupKey: is no group key of a meter that is priced: there are model, region'],
+    [
+      { groupKey: 'colour' },
+      'groupKey: is not a group key of a meter that is priced: the group keys are model, region',
+    ],
     [{ groupKey: '' }, 'groupKey: must not be empty'],
   ])('of %j is refused', async (body, message) => {
     const refusal = await refusalOf(world.call('usage.breakdown', { body: { contractId, ...body } }));

@@ -317,7 +317,7 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     for (const rehearse of [true, false]) {
       const body = { before: april, rehearse };
       expect(await refusal(inside, 'events.drop', { body })).toBe(
-        '409 the events of :memory: are in it, where none is ever dropped',
+        '409 the events of :memory: are in that database itself, where none are ever dropped',
       );
     }
     expect((await inside.call('usage.events')).total).toBe(6);

@@ -94,7 +94,7 @@ describe('endpoints', () => {
   test('are at most twenty', async () => {
     for (let count = 0; count < limits.webhookEndpoints; count += 1) await register();
     expect(await refused('webhooks.create', { body: { url } })).toBe(
-      'conflict there are 20 endpoints, as many as there may be',
+      'conflict there are 20 endpoints, the most allowed',
     );
   });
 
@@ -115,7 +115,7 @@ describe('endpoints', () => {
 
   test.each([
     ['webhooks.update', {}, 'invalidInput at least one field is required'],
-    ['webhooks.update', { allowPrivate: true }, 'invalidInput allowPrivate: is about url, which is required with it'],
+    ['webhooks.update', { allowPrivate: true }, 'invalidInput allowPrivate: works only together with url'],
     [
       'webhooks.update',
       { url: 'https://10.0.0.1/' },
@@ -163,7 +163,7 @@ describe('endpoints', () => {
       'notFound no delivery has this id',
     ]);
     await expect(other.call('webhooks.trigger', { params: { eventType: 'customer.created' } })).rejects.toThrow(
-      'no enabled endpoint takes customer.created',
+      'no enabled endpoint receives customer.created',
     );
   });
 });

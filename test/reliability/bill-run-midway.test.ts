@@ -72,7 +72,7 @@ test.skipIf(process.platform === 'win32')(
       message: expect.stringMatching(
         /^the clock stands at 2026-04-01T00:00:00.000Z, and what was done until then is kept; the next step failed: /,
       ),
-      hint: 'when that is mended, go on with: tally clock advance --to 2026-06-01T00:00:00.000Z',
+      hint: 'once that is fixed, go on with: tally clock advance --to 2026-06-01T00:00:00.000Z',
     });
     await world.close();
     renameSync(`${file}.moved`, file);

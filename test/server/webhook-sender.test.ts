@@ -200,7 +200,7 @@ describe('an endpoint that is gone', () => {
     expect(endpoint).toMatchObject({ isEnabled: false, disabledReason: 'answered 410: gone' });
     const described = { params: { endpointId: id }, body: { description: 'books' } };
     expect((await world.call('webhooks.update', described)).data.disabledReason).toBe('answered 410: gone');
-    await expect(trigger()).rejects.toThrow('no enabled endpoint takes customer.created');
+    await expect(trigger()).rejects.toThrow('no enabled endpoint receives customer.created');
     const deliveryId = (await onlyDelivery()).id;
     await expect(world.call('webhooks.resend', { params: { deliveryId } })).rejects.toThrow('is disabled');
     const { data } = await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: true } });

@@ -125,9 +125,9 @@ function isWhole(value: Big): boolean {
 
 function startProblem(bound: string, index: number): string {
   if (index === 0) return 'must be 0 in the first tier';
-  return `must be ${bound}, where the tier before ends`;
+  return `must be ${bound}, where the previous tier ends`;
 }
 
 function endProblem(isLast: boolean): string {
-  return isLast ? 'must be empty in the last tier, which has no end' : 'must be given in every tier but the last';
+  return isLast ? 'must be empty in the last tier, which has no end' : 'is required in every tier but the last';
 }

@@ -28,11 +28,11 @@ export const databaseChecks = {
   'passing-copies': {
     rule: 'Nothing is left of a backup, restoration or upgrade that was killed.',
     severity: 'warning',
-    fix: 'remove the directory, unless one of these is under way',
+    fix: 'remove the directory, unless one of these is running',
     find: ({ passingCopies = [] }) =>
       passingCopies.map((directory) => ({
         objectId: directory,
-        problem: `${directory} has what a backup, restoration or upgrade makes, or was making when it was killed`,
+        problem: `${directory} holds what a backup, restoration or upgrade is making, or was making when it was killed`,
       })),
   },
   integrity: {
@@ -44,7 +44,7 @@ export const databaseChecks = {
   'acknowledged-writes': {
     rule: 'The file has everything that was acknowledged.',
     severity: 'error',
-    fix: 'put the log (-wal) back if it was removed while nothing used the file, else send again what was written then; remove the note of it (-newest) after that',
+    fix: 'put the log (-wal) back if it was removed while nothing used the file, else send again what was written then; after that, remove the note of it (-newest)',
     find: ({ location, lostSpans }) =>
       lostSpans.map(({ after, until }) => ({
         objectId: location,
@@ -113,7 +113,7 @@ export const contractChecks = {
     find: ledgerCheck('no-dust'),
   },
   'grant-links': {
-    rule: 'What draws on a grant names an earlier one of the same contract and currency (invariant 5).',
+    rule: 'Every draw on a grant names an earlier grant of the same contract and currency (invariant 5).',
     severity: 'error',
     fix: report,
     find: ledgerCheck('grant-links'),
@@ -167,7 +167,7 @@ export const contractChecks = {
     find: contract.chainProblems,
   },
   'entry-times': {
-    rule: 'Entries stand in the order of their instants (invariant 12).',
+    rule: 'Entries are in the order of their instants (invariant 12).',
     severity: 'error',
     fix: report,
     find: contract.entryTimeProblems,
@@ -261,9 +261,9 @@ export const organizationChecks = {
     find: organization.eventProblems,
   },
   'roll-ups': {
-    rule: 'What is kept beside the events, to find and meter them quickly, is what a recount of them gives.',
+    rule: 'The data kept to find and meter events quickly is what a recount of the events gives.',
     severity: 'error',
-    fix: 'make it anew from the events: tally doctor --rebuild',
+    fix: 'rebuild it from the events: tally doctor --rebuild',
     find: organization.rollUpProblems,
   },
   'late-flags': {
@@ -275,13 +275,13 @@ export const organizationChecks = {
   'late-events': {
     rule: 'No event comes after its period was finalized.',
     severity: 'warning',
-    fix: 'see them with: tally usage late; bill them by new events, if they shall be billed',
+    fix: 'see them with: tally usage late; to bill them, send new events',
     find: organization.lateEventProblems,
   },
   'dropped-events': {
     rule: 'Events that were dropped take no space.',
     severity: 'warning',
-    fix: 'their server may still be at it; otherwise repeat: tally events drop',
+    fix: 'their server may still be removing them; otherwise repeat: tally events drop',
     find: organization.droppedEventProblems,
   },
   outbox: {

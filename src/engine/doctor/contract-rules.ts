@@ -14,7 +14,7 @@ export function entryTimeProblems({ ledger: { entries } }: ContractBooks): Probl
   return entries.flatMap(({ id, createdAt }, index) => {
     const before = entries[index - 1];
     if (before === undefined || Temporal.Instant.compare(before.createdAt, createdAt) <= 0) return [];
-    return [{ objectId: id, problem: `entry ${id} is older than ${before.id}, which stands before it` }];
+    return [{ objectId: id, problem: `entry ${id} is older than ${before.id}, which comes before it` }];
   });
 }
 
@@ -46,9 +46,12 @@ export function budgetProblems({ contract, budgets, budgetPositions }: ContractB
     ...(isNumbered
       ? []
       : [
-          { objectId: contract.id, problem: `budgets of contract ${contract.id} are at ${budgetPositions.join(', ')}` },
+          {
+            objectId: contract.id,
+            problem: `budgets of contract ${contract.id} are numbered ${budgetPositions.join(', ')}`,
+          },
         ]),
-    ...uncapped.map(({ id, label }) => ({ objectId: id, problem: `budget ${label} is exhausted, and has no cap` })),
+    ...uncapped.map(({ id, label }) => ({ objectId: id, problem: `budget ${label} is exhausted, but has no cap` })),
   ];
 }
 

@@ -45,7 +45,7 @@ export function burnOrderProblems(books: ContractBooks): Problem[] {
     follow(grants, entry);
     if (entry.type === 'grant' || entry.type === 'reversal') rate = undefined;
     if (first === undefined || first === payer) return [];
-    const problem = `usage ${entry.id} was paid by grant ${payer?.entry.id}, and grant ${first.entry.id} goes first`;
+    const problem = `usage ${entry.id} was paid by grant ${payer?.entry.id}, but grant ${first.entry.id} goes first`;
     return [{ objectId: entry.id, problem }];
   });
 }

@@ -22,7 +22,7 @@ export function sumProblems({ invoices }: ContractBooks): Problem[] {
     return [
       ...(sum === invoice.totalCents
         ? []
-        : [problem(invoice, `is ${invoice.totalCents} cents, and its lines come to ${sum}`)]),
+        : [problem(invoice, `is ${invoice.totalCents} cents, but its lines come to ${sum}`)]),
       ...(invoice.totalCents < 0n ? [problem(invoice, 'is below 0')] : []),
       ...wrong.map((line) => problem(invoice, `has cents in line ${line.lineKey} that are not its exact amount`)),
     ];
@@ -59,7 +59,7 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
       const shown = -centsOfLines(linesOf.get(grantId) ?? []);
       const paid = applied.get(`${invoice.id} ${grantId}`) ?? 0n;
       if (isRight(invoice, { shown, paid })) return [];
-      return [problem(invoice, `shows ${shown} cents of grant ${grantId}, and the ledger ${paid}`)];
+      return [problem(invoice, `shows ${shown} cents of grant ${grantId}, but the ledger ${paid}`)];
     });
     const strays = credits.filter((line) => line.grantId === undefined || !known.has(line.grantId));
     return [
@@ -74,14 +74,14 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
 export function invoiceSealProblems({ invoices }: ContractBooks): Problem[] {
   return invoices
     .filter(({ isIntact }) => !isIntact)
-    .map(({ invoice }) => problem(invoice, 'is not as it was finalized'));
+    .map(({ invoice }) => problem(invoice, 'is not as it was when it was finalized'));
 }
 
 /** The invoices of a contract cover its periods one by one, each with the dates of its own. */
 export function periodProblems({ contract, terms, invoices }: ContractBooks): Problem[] {
   return invoices.flatMap(({ invoice }, index) => {
     if (invoice.periodIndex !== index) {
-      return [problem(invoice, `is of period ${invoice.periodIndex}, where ${index} is next`)];
+      return [problem(invoice, `is of period ${invoice.periodIndex}, but ${index} is next`)];
     }
     const fits = terms.some((each) => {
       const period = invoicePeriodAt(each, index);
@@ -125,11 +125,11 @@ interface StateRule {
 
 const stateRules: readonly StateRule[] = [
   {
-    words: 'finalized, or not, against its status',
+    words: 'finalized or not, contrary to its status',
     holds: ({ invoice }) => invoice.status === 'Cancelled' || isFinal(invoice) === (invoice.status !== 'Drafted'),
   },
   {
-    words: 'has a number of the other kind',
+    words: 'has a draft number where a legal one is due, or the reverse',
     holds: ({ invoice }) => isFinal(invoice) === !isDraftNumber(invoice.number),
   },
   {
@@ -139,12 +139,12 @@ const stateRules: readonly StateRule[] = [
       (invoice.totalCents === 0n && lines.length === 0 && invoice.sentAt === undefined && !invoice.isHeld),
   },
   {
-    words: 'has a payment date against its status',
+    words: 'has a payment date, or none, contrary to its status',
     holds: ({ invoice: { status, latestPaymentDate } }) =>
       (latestPaymentDate !== undefined) === (status === 'Paid' || status === 'Refunded'),
   },
   {
-    words: 'nothing is to be paid',
+    words: 'has nothing to pay',
     holds: ({ invoice: { status, totalCents } }) =>
       (status !== 'In Progress' && status !== 'In Transit') || totalCents > 0n,
   },
@@ -195,7 +195,7 @@ function differencesOf(frozen: readonly FrozenLine[], computed: readonly FrozenL
   const found = new Set(frozen.map((line) => line.lineKey));
   const changed = frozen.flatMap((line) => {
     const other = expected.get(line.lineKey);
-    if (other === undefined) return [`has the line ${line.lineKey}, which events and prices do not give`];
+    if (other === undefined) return [`has the line ${line.lineKey}, which does not follow from events and prices`];
     const member = members.find((name) => comparable(name, line) !== comparable(name, other));
     if (member === undefined) return [];
     const values = `${textOf(line[member])}, and events and prices give ${textOf(other[member])}`;

@@ -26,8 +26,8 @@ export function numberProblems({ organizationId, numbers: { invoices, next } }: 
 const faultWords: Readonly<Record<EventFault['fault'], string>> = {
   versions: 'lacks a version that it superseded',
   owner: "names another customer's contract",
-  properties: 'has properties that are no JSON',
-  gone: 'of its organization is not there, nor is its key',
+  properties: 'has properties that are not JSON',
+  gone: 'is missing from its organization, and so is its key',
 };
 
 /** Every version of an event is kept, and it belongs to its customer. */
@@ -39,7 +39,7 @@ export function eventProblems({ eventFaults }: OrganizationFacts): Problem[] {
 }
 
 const upkeepWords: Readonly<Record<UpkeepFault['fault'], (objectId: string) => string>> = {
-  rollUp: (customerId) => `what is kept to meter customer ${customerId} quickly is not what the events come to`,
+  rollUp: (customerId) => `the data kept to meter customer ${customerId} quickly does not match the events`,
   key: (key) => `event ${key} is not found by its key, so that it would count twice if it were sent again`,
 };
 
@@ -52,7 +52,7 @@ export function rollUpProblems({ upkeepFaults }: OrganizationFacts): Problem[] {
 export function lateFlagProblems({ lateEvents }: OrganizationFacts): Problem[] {
   return lateEvents.unjustified.map((key) => ({
     objectId: key,
-    problem: `event ${key} is marked late, so nothing bills it, and its period is not finalized`,
+    problem: `event ${key} is marked late, so nothing bills it, but its period is not finalized`,
   }));
 }
 

@@ -183,9 +183,9 @@ describe('tiers as written', () => {
 
 test.each([
   [[{ minQty: '1' }], 'must be 0 in the first tier'],
-  [[{ minQty: '0', maxQty: '5' }, { minQty: '7' }], 'must be 5, where the tier before ends'],
+  [[{ minQty: '0', maxQty: '5' }, { minQty: '7' }], 'must be 5, where the previous tier ends'],
   [[{ minQty: '0', maxQty: '5' }], 'must be empty in the last tier, which has no end'],
-  [[{ minQty: '0' }, { minQty: '5' }], 'must be given in every tier but the last'],
+  [[{ minQty: '0' }, { minQty: '5' }], 'is required in every tier but the last'],
 ])('the problem of %j says what to write: %s', (written, problem) => {
   expect(normaliseTiers(written)).toMatchObject({ problem });
 });

@@ -84,7 +84,7 @@ test('the clock is refused beforehand what reading it tells', async () => {
   expect(await tally('clock', 'advance', '--by', 'P1Y')).toMatchObject({ exitCode: 0 });
   const dry = await tally('clock', 'reset', '--dry-run');
   expect(dry).toEqual(await tally('clock', 'reset', '--yes'));
-  expect(dry).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('which is still to come') });
+  expect(dry).toMatchObject({ exitCode: 7, stderr: expect.stringContaining('which is still in the future') });
   expect((await tally('clock', 'advance', '--by', 'P1D', '--dry-run')).exitCode).toBe(0);
 });
 

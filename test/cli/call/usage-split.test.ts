@@ -97,9 +97,9 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
     [
       'usage cost --contract-id $contract --by colour',
       8,
-      'tally: --by colour: is no group key of a meter that is priced: there are model, and day, month\n',
+      'tally: --by colour: is not a group key of a meter that is priced: the group keys are model; --by also takes day, month\n',
     ],
-    ['usage cost --contract-id $contract --by toString', 8, 'is no group key of a meter that is priced'],
+    ['usage cost --contract-id $contract --by toString', 8, 'is not a group key of a meter that is priced'],
     ['usage cost --by model', 8, 'tally: customerId: one of customerId'],
     ['usage cost --contract-id $contract --by model --start-date soon', 8, 'tally: startDate: must be a date-time'],
     ['usage cost --contract-id $contract --chart', 2, '--chart goes with --by'],

@@ -130,7 +130,7 @@ describe('what the mirror answers', () => {
     for (const words of [...changes, ['customers', 'update', on.acme, '--name', 'Other']]) {
       const { exitCode, stdout, stderr } = await on.offline(...words, '--dry-run');
       expect([words, exitCode, stdout]).toEqual([words, 12, '']);
-      expect(stderr).toContain('it is only read');
+      expect(stderr).toContain('it is read-only');
     }
     expect((await on.offline('backup', join(on.stage.directory, 'copy.db'))).exitCode).toBe(12);
     expect(existsSync(join(on.stage.directory, 'copy.db'))).toBe(false);
