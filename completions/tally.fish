@@ -285,7 +285,7 @@ complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(__tally_candidat
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a contract'
-complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; another cap arms its alert again'
+complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; a new cap rearms its alert'
 complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -f -n "__tally_at 'budgets'" -a check -d 'Whether a budget of a contract is exhausted, by the exit code'
 complete -c tally -n "__tally_at 'budgets list'" -l help
@@ -540,7 +540,7 @@ complete -c tally -n "__tally_at 'products list'" -l all
 complete -c tally -n "__tally_at 'products list'" -l help
 complete -c tally -n "__tally_at 'products archive'" -l help
 complete -c tally -f -n "__tally_at 'products archive' 0" -a "(__tally_candidates 1 products archive (__tally_ids))"
-complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown this once'
+complete -c tally -f -n "__tally_at 'keys'" -a create -d 'Create an API key; it is shown only once'
 complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest first'
 complete -c tally -f -n "__tally_at 'keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
@@ -579,13 +579,13 @@ complete -c tally -n "__tally_at 'orgs update'" -l input
 complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(__tally_candidates clear orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l help
 complete -c tally -f -n "__tally_at 'orgs update' 0" -a "(__tally_candidates 1 orgs update (__tally_ids))"
-complete -c tally -f -n "__tally_at 'webhooks'" -a create -d 'Register an endpoint; its secret is shown this once'
+complete -c tally -f -n "__tally_at 'webhooks'" -a create -d 'Register an endpoint; its secret is shown only once'
 complete -c tally -f -n "__tally_at 'webhooks'" -a list -d 'List endpoints, newest first'
 complete -c tally -f -n "__tally_at 'webhooks'" -a update -d 'Change, disable or enable an endpoint'
 complete -c tally -f -n "__tally_at 'webhooks'" -a remove -d 'Remove an endpoint; what was waiting for it fails'
-complete -c tally -f -n "__tally_at 'webhooks'" -a rotate -d 'Give an endpoint a new secret; it is shown this once'
+complete -c tally -f -n "__tally_at 'webhooks'" -a rotate -d 'Give an endpoint a new secret; it is shown only once'
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliveries -d 'List deliveries, newest first'
-complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery again, with all its attempts'
+complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery again, with a new set of attempts'
 complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
@@ -629,7 +629,7 @@ complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file
 complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to
 complete -c tally -n "__tally_at 'webhooks deliver'" -l allow-private-webhooks
 complete -c tally -f -n "__tally_at 'clock'" -a show -d 'Show the time of this database, and when something falls due next'
-complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass; everything that falls due on the way is done, each at its instant'
+complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'clock'" -a set -d 'Simulate the time of this database, from an instant on'
 complete -c tally -f -n "__tally_at 'clock'" -a reset -d 'Go back to the real clock, once it has caught up'
 complete -c tally -n "__tally_at 'clock show'" -l help
@@ -821,7 +821,7 @@ complete -c tally -f -n "__tally_at 'help credits'" -a statement -d 'Opening bal
 complete -c tally -f -n "__tally_at 'help budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'help budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'help budgets'" -a add -d 'Add a budget to a contract'
-complete -c tally -f -n "__tally_at 'help budgets'" -a update -d 'Change a budget; another cap arms its alert again'
+complete -c tally -f -n "__tally_at 'help budgets'" -a update -d 'Change a budget; a new cap rearms its alert'
 complete -c tally -f -n "__tally_at 'help budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -f -n "__tally_at 'help budgets'" -a check -d 'Whether a budget of a contract is exhausted, by the exit code'
 complete -c tally -f -n "__tally_at 'help meters'" -a create -d 'Create a meter'
@@ -860,7 +860,7 @@ complete -c tally -f -n "__tally_at 'help products'" -a create -d 'Create a prod
 complete -c tally -f -n "__tally_at 'help products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'help products'" -a list -d 'List products, newest first'
 complete -c tally -f -n "__tally_at 'help products'" -a archive -d 'Take a product out of use'
-complete -c tally -f -n "__tally_at 'help keys'" -a create -d 'Create an API key; it is shown this once'
+complete -c tally -f -n "__tally_at 'help keys'" -a create -d 'Create an API key; it is shown only once'
 complete -c tally -f -n "__tally_at 'help keys'" -a list -d 'List API keys, newest first'
 complete -c tally -f -n "__tally_at 'help keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'help keys'" -a revoke -d 'Revoke an API key at once'
@@ -868,18 +868,18 @@ complete -c tally -f -n "__tally_at 'help keys'" -a rotate -d 'Replace an API ke
 complete -c tally -f -n "__tally_at 'help orgs'" -a create -d 'Create an organization in this database'
 complete -c tally -f -n "__tally_at 'help orgs'" -a list -d 'List the organizations of this database'
 complete -c tally -f -n "__tally_at 'help orgs'" -a update -d 'Change the settings of an organization'
-complete -c tally -f -n "__tally_at 'help webhooks'" -a create -d 'Register an endpoint; its secret is shown this once'
+complete -c tally -f -n "__tally_at 'help webhooks'" -a create -d 'Register an endpoint; its secret is shown only once'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a list -d 'List endpoints, newest first'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a update -d 'Change, disable or enable an endpoint'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a remove -d 'Remove an endpoint; what was waiting for it fails'
-complete -c tally -f -n "__tally_at 'help webhooks'" -a rotate -d 'Give an endpoint a new secret; it is shown this once'
+complete -c tally -f -n "__tally_at 'help webhooks'" -a rotate -d 'Give an endpoint a new secret; it is shown only once'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a deliveries -d 'List deliveries, newest first'
-complete -c tally -f -n "__tally_at 'help webhooks'" -a resend -d 'Send a delivery again, with all its attempts'
+complete -c tally -f -n "__tally_at 'help webhooks'" -a resend -d 'Send a delivery again, with a new set of attempts'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a deliver -d 'Send what is due now'
 complete -c tally -f -n "__tally_at 'help clock'" -a show -d 'Show the time of this database, and when something falls due next'
-complete -c tally -f -n "__tally_at 'help clock'" -a advance -d 'Let time pass; everything that falls due on the way is done, each at its instant'
+complete -c tally -f -n "__tally_at 'help clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'help clock'" -a set -d 'Simulate the time of this database, from an instant on'
 complete -c tally -f -n "__tally_at 'help clock'" -a reset -d 'Go back to the real clock, once it has caught up'
 complete -c tally -f -n "__tally_at 'help bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'

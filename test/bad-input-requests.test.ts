@@ -97,7 +97,7 @@ const badRequests: readonly BadRequest[] = [
     body: `{"name":5,"contacts":${contacts}}`,
     status: 422,
     exitCode: 8,
-    words: 'name: must be a text',
+    words: 'name: must be text',
   },
   {
     ...createCustomer,

@@ -116,7 +116,7 @@ export interface Operations {
       readonly query?: {
         /** Only the customer with this id of yours. */
         readonly externalCustomerId?: string;
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -183,7 +183,7 @@ export interface Operations {
         readonly name?: string;
         /** Registered business name. */
         readonly legalName?: string | null;
-        /** Labels; they replace the ones there are. */
+        /** Labels; they replace the existing ones. */
         readonly tags?: readonly (string)[];
         /** Your own id of the customer. */
         readonly externalCustomerId?: string | null;
@@ -223,7 +223,7 @@ export interface Operations {
       };
     };
   };
-  /** Stop sending invoices to a customer. Drafts, finalization and credits go on. Pausing again changes the end date only. */
+  /** Stop sending invoices to a customer. Drafts, finalization and credits go on. Pausing again only changes the end date. */
   readonly 'customers.pause': {
     readonly input: {
       readonly params: {
@@ -343,14 +343,14 @@ export interface Operations {
         readonly endDate?: string;
         /** Days until an invoice is due; the plan's when not given. */
         readonly netTerms?: ExactNumber;
-        /** Other prices for this contract: by basePricingId, or by meterId and dimensions. */
+        /** Other prices for this contract, by basePricingId, or by meterId and dimensions. */
         readonly overrides?: readonly ({
           /** Price of the plan that is overridden. */
           readonly basePricingId: string;
           readonly unitAmount?: string;
           readonly flatAmount?: string;
           readonly pricingTiers?: readonly ({
-            /** First quantity of the tier; follows from the tier before when not given. */
+            /** First quantity of the tier; follows from the previous tier when not given. */
             readonly minQty?: string;
             /** Last quantity of the tier, included; empty in the last one. */
             readonly maxQty?: string;
@@ -378,7 +378,7 @@ export interface Operations {
           readonly expiresAt?: string;
           readonly alertThresholdsCents?: readonly (number)[];
           readonly budgets?: readonly ({
-            /** Name for people; key and value when not given. */
+            /** Display name; key and value when not given. */
             readonly label?: string;
             /** Event property that is the dimension. */
             readonly eventPropertyKey: string;
@@ -508,7 +508,7 @@ export interface Operations {
         readonly isActive?: "true" | "false";
         /** terms: also what was frozen when it was made. */
         readonly include?: "terms";
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -559,7 +559,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** Replace or clear the metadata of a contract. Plan, prices, dates and net terms stay as they were agreed: for others cancel the contract, which ends with its current billing period, and create one from there on. */
+  /** Replace or clear the metadata of a contract. Plan, prices, dates and net terms stay as agreed. For others, cancel the contract, which ends with its current billing period, and create a new one from then on. */
   readonly 'contracts.update': {
     readonly input: {
       readonly params: {
@@ -643,17 +643,17 @@ export interface Operations {
         readonly contractId: string;
       };
       readonly body: {
-        /** Instant at which the rest lapses. */
+        /** Instant at which unused credits lapse. */
         readonly expiresAt: string;
         /** Dollar-only grant: its amount in cents. */
         readonly amountCents?: number;
-        /** Cents a credit; goes with creditAmount. */
+        /** Cents per credit; goes with creditAmount. */
         readonly creditRateCents?: ExactNumber;
         /** Credits to grant; goes with creditRateCents. */
         readonly creditAmount?: number;
-        /** Why; stands in the ledger. */
+        /** Why; kept in the ledger. */
         readonly description?: string;
-        /** Idempotency key: the same one never grants twice. */
+        /** Idempotency key: the same key never grants twice. */
         readonly externalId?: string;
         /** Which usage the grant pays for; all when not given. */
         readonly specifiers?: {
@@ -703,7 +703,7 @@ export interface Operations {
         readonly createdAfter?: string;
         /** Up to this instant, excluded. */
         readonly createdBefore?: string;
-        /** Entries at most; all when not given. */
+        /** Maximum number of entries; all when not given. */
         readonly limit?: number;
         /** Entries to skip. */
         readonly offset?: number;
@@ -778,7 +778,7 @@ export interface Operations {
       };
     };
   };
-  /** Record a paid grant (embedded only). Paid credits are no part of the API. The grant is not invoiced: it records a purchase made elsewhere. */
+  /** Record a paid grant (embedded only). Paid credits are not part of the API. The grant is not invoiced: it records a purchase made elsewhere. */
   readonly 'credits.grantPaid': {
     readonly input: {
       readonly params: {
@@ -786,17 +786,17 @@ export interface Operations {
         readonly contractId: string;
       };
       readonly body: {
-        /** Instant at which the rest lapses; never when not given. */
+        /** Instant at which unused credits lapse; never when not given. */
         readonly expiresAt?: string | null;
         /** Dollar-only grant: its amount in cents. */
         readonly amountCents?: number;
-        /** Cents a credit; goes with creditAmount. */
+        /** Cents per credit; goes with creditAmount. */
         readonly creditRateCents?: ExactNumber;
         /** Credits to grant; goes with creditRateCents. */
         readonly creditAmount?: number;
-        /** Why; stands in the ledger. */
+        /** Why; kept in the ledger. */
         readonly description?: string;
-        /** Idempotency key: the same one never grants twice. */
+        /** Idempotency key: the same key never grants twice. */
         readonly externalId?: string;
         /** Which usage the grant pays for; all when not given. */
         readonly specifiers?: {
@@ -842,11 +842,11 @@ export interface Operations {
       readonly body: {
         /** Grant that is corrected. */
         readonly grantEntryId: string;
-        /** Cents to add, or to take with a minus sign. */
+        /** Cents to add, or to take away with a minus sign. */
         readonly amountCents?: number;
-        /** Credits to add or take, of a grant of free credits. */
+        /** Credits to add or take away, for a grant of free credits. */
         readonly creditAmount?: number;
-        /** Why; stands in the ledger. */
+        /** Why; kept in the ledger. */
         readonly description: string;
       };
     };
@@ -878,7 +878,7 @@ export interface Operations {
         readonly entryId: string;
       };
       readonly body?: {
-        /** Why; stands in the ledger. */
+        /** Why; kept in the ledger. */
         readonly description?: string;
       };
     };
@@ -1108,7 +1108,7 @@ export interface Operations {
       };
     };
   };
-  /** Verify the books of a contract: every balance, invoice and seal, computed again. Balances come from entries, invoices from events and frozen prices. Ends with 10 when anything is wrong; what is only worth a look is a warning. */
+  /** Verify the books of a contract: every balance, invoice and seal, computed again. Balances come from entries, invoices from events and frozen prices. Exit code 10 when anything is wrong; what is only worth a look is a warning. */
   readonly 'credits.verify': {
     readonly input: {
       readonly params: {
@@ -1195,7 +1195,7 @@ export interface Operations {
         readonly contractId: string;
       };
       readonly body: {
-        /** Name for people; key and value when not given. */
+        /** Display name; key and value when not given. */
         readonly label?: string;
         /** Event property that is the dimension. */
         readonly eventPropertyKey: string;
@@ -1224,7 +1224,7 @@ export interface Operations {
       };
     };
   };
-  /** Change a budget; another cap arms its alert again. */
+  /** Change a budget; a new cap rearms its alert. */
   readonly 'budgets.update': {
     readonly input: {
       readonly params: {
@@ -1234,7 +1234,7 @@ export interface Operations {
         readonly index: number;
       };
       readonly body?: {
-        /** Name for people. */
+        /** Display name. */
         readonly label?: string;
         /** Only usage of this meter. */
         readonly meterId?: string | null;
@@ -1292,13 +1292,13 @@ export interface Operations {
       readonly body: {
         /** Unique code: uppercase letters, digits, underscores. */
         readonly code: string;
-        /** Name for people. */
+        /** Display name. */
         readonly displayName: string;
         /** What is measured, in words. */
         readonly description?: string;
         /** How events become a quantity. */
         readonly aggregationType?: "SUM" | "COUNT" | "MAX" | "MIN";
-        /** Event names: include (none given: all) and exclude, which wins. */
+        /** Event names to include (all when none is given) and to exclude; exclude wins. */
         readonly eventTypeFilter?: {
           readonly include?: readonly (string)[];
           readonly exclude?: readonly (string)[];
@@ -1383,7 +1383,7 @@ export interface Operations {
       readonly query?: {
         /** active when not given; archived meters are inactive. */
         readonly status?: "active" | "inactive" | "all";
-        /** Records a page, 1 to 100; 50 when not given. */
+        /** Records per page, 1 to 100; 50 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -1417,7 +1417,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** Take a meter out of use. Refused while an unarchived price has it. Its code may be used again. */
+  /** Take a meter out of use. Refused while an unarchived price uses it. Its code may be used again. */
   readonly 'meters.archive': {
     readonly input: {
       readonly params: {
@@ -1502,7 +1502,7 @@ export interface Operations {
       };
     };
   };
-  /** Show what a meter reads for a customer, what it skips and why. Of one contract when contractId is given: the events that are billed on it, none where it has no price for the meter. */
+  /** Show what a meter reads for a customer, what it skips and why. With contractId, only the events that are billed on that contract: none when it has no price for the meter. */
   readonly 'meters.test': {
     readonly input: {
       readonly params: {
@@ -1596,7 +1596,7 @@ export interface Operations {
       readonly contractId?: string;
     };
   };
-  /** Split what usage costs by a group key of the meters. The same lines as usage cost, added up for each value; the rows add up to the total. Dearest first. */
+  /** Split what usage costs by a group key of the meters. The same lines as usage cost, added up for each value; the rows add up to the total. Most expensive first. */
   readonly 'usage.breakdown': {
     readonly input: {
       readonly body: {
@@ -1645,9 +1645,9 @@ export interface Operations {
         readonly eventName: string;
         /** Customer who used the service; or externalCustomerId. */
         readonly customerId?: string;
-        /** The same by your own id. */
+        /** The same, by your own id. */
         readonly externalCustomerId?: string;
-        /** Contract that is billed; found by itself when not given. */
+        /** Contract to bill; found automatically when not given. */
         readonly contractId?: string;
         /** The same key counts once; the latest version wins. */
         readonly idempotencyKey?: string;
@@ -1673,9 +1673,9 @@ export interface Operations {
           readonly eventName: string;
           /** Customer who used the service; or externalCustomerId. */
           readonly customerId?: string;
-          /** The same by your own id. */
+          /** The same, by your own id. */
           readonly externalCustomerId?: string;
-          /** Contract that is billed; found by itself when not given. */
+          /** Contract to bill; found automatically when not given. */
           readonly contractId?: string;
           /** The same key counts once; the latest version wins. */
           readonly idempotencyKey?: string;
@@ -1704,7 +1704,7 @@ export interface Operations {
         readonly start?: string;
         /** Up to this instant, excluded. */
         readonly end?: string;
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -1727,7 +1727,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** List events that came after their period was finalized, newest first. They are kept and never billed. */
+  /** List events that came after their period was finalized, newest first. They are kept, but never billed. */
   readonly 'usage.late': {
     readonly input: {
       readonly query?: {
@@ -1739,7 +1739,7 @@ export interface Operations {
         readonly start?: string;
         /** Up to this instant, excluded. */
         readonly end?: string;
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -1762,7 +1762,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** Estimate what events would cost, without storing them. By the prices of a contract, or by the newest price of each meter. Totals are exact, below a cent too. */
+  /** Estimate what events would cost, without storing them. By the prices of a contract, or by the newest price of each meter. Totals are exact, also below a cent. */
   readonly 'pricing.estimate': {
     readonly input: {
       readonly body: {
@@ -1808,7 +1808,7 @@ export interface Operations {
         readonly createdBefore?: string;
         /** lineItems: also the lines. period: also the dates that it covers. */
         readonly include?: "lineItems" | "period" | `${string},${string}`;
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -1910,7 +1910,7 @@ export interface Operations {
       };
     };
   };
-  /** Finalize a draft: meter, rate, apply credits, number and freeze it. Refused before the end of what the invoice covers. An invoice over nothing is paid at once. */
+  /** Finalize a draft: meter, rate, apply credits, number and freeze it. Refused before the end of the period that the invoice covers. An invoice over 0.00 is paid at once. */
   readonly 'invoices.finalize': {
     readonly input: {
       readonly params: {
@@ -2063,7 +2063,7 @@ export interface Operations {
       };
     };
   };
-  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it was for, usage too, is billed on no other invoice. */
+  /** Cancel a draft, or void an invoice that is not paid. Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it billed, usage included, goes on no other invoice. */
   readonly 'invoices.cancel': {
     readonly input: {
       readonly params: {
@@ -2120,7 +2120,7 @@ export interface Operations {
         readonly invoiceId: string;
       };
       readonly body?: {
-        /** Day of the refund, not before that of the invoice; it is checked, and not kept. */
+        /** Day of the refund, not before the invoice date; checked, but not kept. */
         readonly date?: string;
         /** Also give the credits back to their grants. */
         readonly restoreCredits?: boolean;
@@ -2340,7 +2340,7 @@ export interface Operations {
         readonly model: "FLAT" | "TIER" | "USAGE";
         /** How often it is billed. */
         readonly billingMode?: "RECURRING" | "ONE_TIME";
-        /** GRADUATED unless said otherwise when tiers are given, else NONE. */
+        /** When not given: GRADUATED with tiers, NONE without. */
         readonly tiering?: "NONE" | "VOLUME" | "GRADUATED";
         /** Price of one unit in USD; required for FLAT. USAGE may leave it to the rate card of its meter. */
         readonly unitAmount?: string;
@@ -2354,7 +2354,7 @@ export interface Operations {
         readonly meterId?: string;
         /** Tiers, ascending; the upper bound is included. */
         readonly pricingTiers?: readonly ({
-          /** First quantity of the tier; follows from the tier before when not given. */
+          /** First quantity of the tier; follows from the previous tier when not given. */
           readonly minQty?: string;
           /** Last quantity of the tier, included; empty in the last one. */
           readonly maxQty?: string;
@@ -2431,7 +2431,7 @@ export interface Operations {
         readonly productId?: string;
         /** Only prices of this model. */
         readonly model?: "FLAT" | "TIER" | "USAGE";
-        /** Records a page, 1 to 100; 50 when not given. */
+        /** Records per page, 1 to 100; 50 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -2606,7 +2606,7 @@ export interface Operations {
   readonly 'plans.list': {
     readonly input: {
       readonly query?: {
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -2726,7 +2726,7 @@ export interface Operations {
   readonly 'products.list': {
     readonly input: {
       readonly query?: {
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -2760,7 +2760,7 @@ export interface Operations {
       };
     };
   };
-  /** Create an API key; it is shown this once. */
+  /** Create an API key; it is shown only once. */
   readonly 'keys.create': {
     readonly input: {
       readonly body: {
@@ -2768,7 +2768,7 @@ export interface Operations {
         readonly name: string;
         /** What the key may do; * is everything. */
         readonly scopes: readonly ("*" | "customers:read" | "customers:write" | "invoices:read" | "invoices:write" | "contracts:read" | "contracts:write" | "plans:read" | "plans:write" | "pricing:read" | "pricing:write" | "meters:read" | "meters:write" | "usage:read" | "usage:write")[];
-        /** Instant from which the key is refused; never when not given. */
+        /** Instant from which on the key is refused; never when not given. */
         readonly expiresAt?: string | null;
       };
     };
@@ -2879,9 +2879,9 @@ export interface Operations {
         readonly keyPrefix?: string;
         /** Customers need a billing address. */
         readonly salesTaxEnabled?: boolean;
-        /** Payment processor that payment methods are kept at; null for none. */
+        /** Payment processor that keeps payment methods; null for none. */
         readonly paymentProcessor?: "stripe" | null;
-        /** In production the clock of this database can no more be simulated; sandbox when not given. */
+        /** In production the clock of this database can no longer be simulated; sandbox when not given. */
         readonly environment?: "sandbox" | "production";
       };
     };
@@ -2924,9 +2924,9 @@ export interface Operations {
         readonly name?: string;
         /** Customers need a billing address. */
         readonly salesTaxEnabled?: boolean;
-        /** Payment processor that payment methods are kept at; null for none. */
+        /** Payment processor that keeps payment methods; null for none. */
         readonly paymentProcessor?: "stripe" | null;
-        /** In production the clock of this database can no more be simulated; sandbox when not given. */
+        /** In production the clock of this database can no longer be simulated; sandbox when not given. */
         readonly environment?: "sandbox" | "production";
       };
     };
@@ -2942,7 +2942,7 @@ export interface Operations {
       };
     };
   };
-  /** Register an endpoint; its secret is shown this once. */
+  /** Register an endpoint; its secret is shown only once. */
   readonly 'webhooks.create': {
     readonly input: {
       readonly body: {
@@ -2952,7 +2952,7 @@ export interface Operations {
         readonly eventTypes?: readonly ("invoice.created" | "invoice.updated" | "contract.created" | "contract.updated" | "contract.terminated" | "customer.created" | "customer.updated" | "credit.threshold_crossed" | "credit.balance_depleted" | "credit.budget.exhausted")[];
         /** What the endpoint is for. */
         readonly description?: string | null;
-        /** For simulation: the address may be private. Sent only by a sender that was told to allow it too. */
+        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too. */
         readonly allowPrivate?: boolean;
       };
     };
@@ -3004,7 +3004,7 @@ export interface Operations {
         readonly description?: string | null;
         /** Whether events are sent to it. */
         readonly isEnabled?: boolean;
-        /** For simulation: the address may be private. Sent only by a sender that was told to allow it too. */
+        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too. */
         readonly allowPrivate?: boolean;
       };
     };
@@ -3046,7 +3046,7 @@ export interface Operations {
       };
     };
   };
-  /** Give an endpoint a new secret; it is shown this once. Both secrets sign until the old one ends: after 24 hours, or at the given instant. */
+  /** Give an endpoint a new secret; it is shown only once. Both secrets sign until the old one ends: after 24 hours, or at the given instant. */
   readonly 'webhooks.rotate': {
     readonly input: {
       readonly params: {
@@ -3083,7 +3083,7 @@ export interface Operations {
         readonly endpointId?: string;
         /** payload: also the event as it is sent. */
         readonly include?: "payload";
-        /** Records a page, 1 to 100; 10 when not given. */
+        /** Records per page, 1 to 100; 10 when not given. */
         readonly limit?: number;
         /** Records to skip; 0 when not given. */
         readonly offset?: number;
@@ -3110,7 +3110,7 @@ export interface Operations {
       readonly total: number;
     };
   };
-  /** Send a delivery again, with all its attempts. */
+  /** Send a delivery again, with a new set of attempts. */
   readonly 'webhooks.resend': {
     readonly input: {
       readonly params: {
@@ -3164,13 +3164,13 @@ export interface Operations {
       };
     };
   };
-  /** Let time pass; everything that falls due on the way is done, each at its instant. The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to. */
+  /** Let time pass, and do everything that falls due on the way, each at its instant. The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to. */
   readonly 'clock.advance': {
     readonly input: {
       readonly body: {
-        /** How long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y. */
+        /** For how long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y. */
         readonly by?: string;
-        /** Until when instead: a date (00:00 UTC of it) or a date-time. */
+        /** Until when instead: a date (00:00 UTC) or a date-time. */
         readonly to?: string;
       };
     };
@@ -3203,11 +3203,11 @@ export interface Operations {
       };
     };
   };
-  /** Simulate the time of this database, from an instant on. An empty database begins at any instant. With records in it time goes forward alone, and what falls due on the way is done, as by clock advance. */
+  /** Simulate the time of this database, from an instant on. An empty database can begin at any instant. Once it has records, time only goes forward, and what falls due on the way is done, as by clock advance. */
   readonly 'clock.set': {
     readonly input: {
       readonly body: {
-        /** The instant: a date (00:00 UTC of it) or a date-time. */
+        /** The instant: a date (00:00 UTC) or a date-time. */
         readonly to: string;
       };
     };
@@ -3251,15 +3251,15 @@ export interface Operations {
       };
     };
   };
-  /** Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing kept. */
+  /** Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept. */
   readonly 'bill.run': {
     readonly input: {
       readonly body?: {
         /** Only what was due by then; now when not given. */
         readonly until?: string;
-        /** Of every organization of this database. */
+        /** For every organization of this database. */
         readonly allOrganizations?: boolean;
-        /** Show what would be done, and keep nothing of it. */
+        /** Show what would be done, and keep none of it. */
         readonly rehearse?: boolean;
       };
     };
@@ -3292,11 +3292,11 @@ export interface Operations {
       };
     };
   };
-  /** Drop events that are billed, for good. Where events live in a database of their own (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. Interrupted, the same command goes on. */
+  /** Drop events that are billed, for good. For events in a separate database (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. After an interruption, repeat the command to go on. */
   readonly 'events.drop': {
     readonly input: {
       readonly body: {
-        /** Those from before this instant: a date (00:00 UTC of it) or a date-time. */
+        /** Events from before this instant: a date (00:00 UTC) or a date-time. */
         readonly before: string;
         /** Show how much would be dropped, and drop nothing. */
         readonly rehearse?: boolean;

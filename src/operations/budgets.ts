@@ -39,7 +39,7 @@ const caps = {
 
 /** A budget as it is given, alone or in a contract's creditSettings. */
 export const budgetInput = z.strictObject({
-  label: text().optional().describe('Name for people; key and value when not given.'),
+  label: text().optional().describe('Display name; key and value when not given.'),
   eventPropertyKey: text(limits.eventPropertyKeyCharacters).describe('Event property that is the dimension.'),
   eventPropertyValue: text(limits.nameCharacters).describe('Value of the property that the budget is for.'),
   meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
@@ -149,14 +149,14 @@ export const budgetOperations = [
   }),
   defineOperation({
     name: 'budgets.update',
-    summary: 'Change a budget; another cap arms its alert again',
+    summary: 'Change a budget; a new cap rearms its alert',
     route: { method: 'PATCH', path: '/v1/contracts/{contractId}/budgets/{index}' },
     scope: 'contracts:write',
     status: 200,
     params: budgetParams,
     query: noQuery,
     body: z.strictObject({
-      label: text().optional().describe('Name for people.'),
+      label: text().optional().describe('Display name.'),
       meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
       ...caps,
     }),

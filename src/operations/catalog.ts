@@ -55,7 +55,7 @@ export const tierInput = underRule(
   z.strictObject({
     minQty: decimalInput
       .optional()
-      .describe('First quantity of the tier; follows from the tier before when not given.'),
+      .describe('First quantity of the tier; follows from the previous tier when not given.'),
     maxQty: z
       .union([z.literal(''), decimalInput], { error: 'must be a decimal such as "12.50", or empty in the last tier' })
       .optional()
@@ -188,10 +188,7 @@ export const catalogOperations = [
           .enum(pricingModels)
           .describe('FLAT: quantity x unit; TIER: tiers on the plan quantity; USAGE: a meter.'),
         billingMode: z.enum(billingModes).default('RECURRING').describe('How often it is billed.'),
-        tiering: z
-          .enum(tierings)
-          .optional()
-          .describe('GRADUATED unless said otherwise when tiers are given, else NONE.'),
+        tiering: z.enum(tierings).optional().describe('When not given: GRADUATED with tiers, NONE without.'),
         unitAmount: decimalInput
           .optional()
           .describe('Price of one unit in USD; required for FLAT. USAGE may leave it to the rate card of its meter.'),

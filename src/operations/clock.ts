@@ -129,7 +129,7 @@ export const clockOperations = [
   }),
   defineOperation({
     name: 'clock.advance',
-    summary: 'Let time pass; everything that falls due on the way is done, each at its instant',
+    summary: 'Let time pass, and do everything that falls due on the way, each at its instant',
     description:
       'The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to.',
     scope: '*',
@@ -138,8 +138,8 @@ export const clockOperations = [
     query: noQuery,
     body: z
       .strictObject({
-        by: durationInput.optional().describe('How long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y.'),
-        to: dateOrTimestampInput.optional().describe('Until when instead: a date (00:00 UTC of it) or a date-time.'),
+        by: durationInput.optional().describe('For how long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y.'),
+        to: dateOrTimestampInput.optional().describe('Until when instead: a date (00:00 UTC) or a date-time.'),
       })
       .superRefine(({ by, to }, context) => {
         if ((by === undefined) !== (to === undefined)) return;
@@ -161,13 +161,13 @@ export const clockOperations = [
     name: 'clock.set',
     summary: 'Simulate the time of this database, from an instant on',
     description:
-      'An empty database begins at any instant. With records in it time goes forward alone, and what falls due on the way is done, as by clock advance.',
+      'An empty database can begin at any instant. Once it has records, time only goes forward, and what falls due on the way is done, as by clock advance.',
     scope: '*',
     status: 200,
     params: noParams,
     query: noQuery,
     body: z.strictObject({
-      to: dateOrTimestampInput.describe('The instant: a date (00:00 UTC of it) or a date-time.'),
+      to: dateOrTimestampInput.describe('The instant: a date (00:00 UTC) or a date-time.'),
     }),
     response: one(movedClock),
     errors: ['conflict', 'invalidInput'],
@@ -198,15 +198,15 @@ export const clockOperations = [
     name: 'bill.run',
     summary: 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts',
     description:
-      'Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing kept.',
+      'Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept.',
     scope: '*',
     status: 200,
     params: noParams,
     query: noQuery,
     body: z.strictObject({
       until: dateOrTimestampInput.optional().describe('Only what was due by then; now when not given.'),
-      allOrganizations: z.boolean().optional().describe('Of every organization of this database.'),
-      rehearse: z.boolean().optional().describe('Show what would be done, and keep nothing of it.'),
+      allOrganizations: z.boolean().optional().describe('For every organization of this database.'),
+      rehearse: z.boolean().optional().describe('Show what would be done, and keep none of it.'),
     }),
     response: one(z.strictObject({ until: timestamp, isRehearsal: z.boolean(), ...runFields })),
     errors: ['invalidInput'],
@@ -226,13 +226,13 @@ export const clockOperations = [
     name: 'events.drop',
     summary: 'Drop events that are billed, for good',
     description:
-      'Where events live in a database of their own (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. Interrupted, the same command goes on.',
+      'For events in a separate database (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. After an interruption, repeat the command to go on.',
     scope: '*',
     status: 200,
     params: noParams,
     query: noQuery,
     body: z.strictObject({
-      before: dateOrTimestampInput.describe('Those from before this instant: a date (00:00 UTC of it) or a date-time.'),
+      before: dateOrTimestampInput.describe('Events from before this instant: a date (00:00 UTC) or a date-time.'),
       rehearse: z.boolean().optional().describe('Show how much would be dropped, and drop nothing.'),
     }),
     response: one(

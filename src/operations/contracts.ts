@@ -88,7 +88,7 @@ const include = queryInclude(['terms']).optional().describe('terms: also what wa
 
 /** A text, number or boolean whose JSON text form has at most 500 characters (interface 4.11, semantics 6). */
 const metadataValue = z
-  .custom<string | boolean | ExactNumber>(isMetadataValue, { error: 'must be a text, number or boolean' })
+  .custom<string | boolean | ExactNumber>(isMetadataValue, { error: 'must be text, a number or a boolean' })
   .refine((value) => typeof value !== 'string' || isStorable(value), {
     error: 'must be well-formed Unicode without NUL',
   })
@@ -216,7 +216,7 @@ export const contractOperations = [
         .max(limits.rateCardRates)
         .meta({ flag: 'override' })
         .optional()
-        .describe('Other prices for this contract: by basePricingId, or by meterId and dimensions.'),
+        .describe('Other prices for this contract, by basePricingId, or by meterId and dimensions.'),
       creditGrantCents: centsInput()
         .nullable()
         .optional()
@@ -295,7 +295,7 @@ export const contractOperations = [
     name: 'contracts.update',
     summary: 'Replace or clear the metadata of a contract',
     description:
-      'Plan, prices, dates and net terms stay as they were agreed: for others cancel the contract, which ends with its current billing period, and create one from there on.',
+      'Plan, prices, dates and net terms stay as agreed. For others, cancel the contract, which ends with its current billing period, and create a new one from then on.',
     route: { method: 'PATCH', path: '/v1/contracts/{contractId}' },
     scope: 'contracts:write',
     status: 200,

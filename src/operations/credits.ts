@@ -62,7 +62,7 @@ const specifiersInput = z
       keys: limits.meterGroupKeys,
       keyCharacters: limits.eventPropertyKeyCharacters,
       value: z.union([comparedText, anyOf(comparedText)], {
-        error: `must be a text or a list of 1 to ${limits.grantSpecifierValues} texts`,
+        error: `must be text or a list of 1 to ${limits.grantSpecifierValues} texts`,
       }),
     }).optional(),
   })
@@ -85,12 +85,12 @@ const metadataInput = z
 
 const grantFields = {
   amountCents: centsInput().optional().describe('Dollar-only grant: its amount in cents.'),
-  creditRateCents: integerInput(0, 1_000_000_000).optional().describe('Cents a credit; goes with creditAmount.'),
+  creditRateCents: integerInput(0, 1_000_000_000).optional().describe('Cents per credit; goes with creditAmount.'),
   creditAmount: creditsInput({ allowZero: false }).optional().describe('Credits to grant; goes with creditRateCents.'),
-  description: text(limits.grantDescriptionCharacters).optional().describe('Why; stands in the ledger.'),
+  description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
   externalId: text(limits.grantExternalIdCharacters)
     .optional()
-    .describe('Idempotency key: the same one never grants twice.'),
+    .describe('Idempotency key: the same key never grants twice.'),
   specifiers: specifiersInput.optional().describe('Which usage the grant pays for; all when not given.'),
   metadata: metadataInput.optional().describe('Anything of your own.'),
 };
@@ -117,7 +117,7 @@ export const creditOperations = [
     query: noQuery,
     body: underRule(
       'modes',
-      z.strictObject({ expiresAt: timestampInput.describe('Instant at which the rest lapses.'), ...grantFields }),
+      z.strictObject({ expiresAt: timestampInput.describe('Instant at which unused credits lapse.'), ...grantFields }),
     ),
     response: one(grantEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
@@ -159,7 +159,7 @@ export const creditOperations = [
       type: z.enum(ledgerEntryTypes).optional().describe('Only entries of this type.'),
       createdAfter: dateOrTimestampInput.optional().describe('From this instant, included.'),
       createdBefore: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
-      limit: queryInteger(1, limits.pageSize).optional().describe('Entries at most; all when not given.'),
+      limit: queryInteger(1, limits.pageSize).optional().describe('Maximum number of entries; all when not given.'),
       offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip.'),
       include: queryInclude(['origin'])
         .optional()
@@ -249,7 +249,7 @@ export const creditOperations = [
     name: 'credits.grantPaid',
     summary: 'Record a paid grant (embedded only)',
     description:
-      'Paid credits are no part of the API. The grant is not invoiced: it records a purchase made elsewhere.',
+      'Paid credits are not part of the API. The grant is not invoiced: it records a purchase made elsewhere.',
     scope: 'contracts:write',
     status: 201,
     params: contractParams,
@@ -260,7 +260,7 @@ export const creditOperations = [
         expiresAt: timestampInput
           .nullable()
           .optional()
-          .describe('Instant at which the rest lapses; never when not given.'),
+          .describe('Instant at which unused credits lapse; never when not given.'),
         ...grantFields,
       }),
     ),
@@ -291,11 +291,11 @@ export const creditOperations = [
         grantEntryId: referenceTo('entries').describe('Grant that is corrected.'),
         amountCents: centsInput(-limits.centsMaximum)
           .optional()
-          .describe('Cents to add, or to take with a minus sign.'),
+          .describe('Cents to add, or to take away with a minus sign.'),
         creditAmount: creditsInput({ allowZero: false, allowNegative: true })
           .optional()
-          .describe('Credits to add or take, of a grant of free credits.'),
-        description: text(limits.grantDescriptionCharacters).describe('Why; stands in the ledger.'),
+          .describe('Credits to add or take away, for a grant of free credits.'),
+        description: text(limits.grantDescriptionCharacters).describe('Why; kept in the ledger.'),
       }),
     ),
     response: one(ledgerEntry),
@@ -325,7 +325,7 @@ export const creditOperations = [
     }),
     query: noQuery,
     body: z.strictObject({
-      description: text(limits.grantDescriptionCharacters).optional().describe('Why; stands in the ledger.'),
+      description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
     }),
     response: one(ledgerEntry),
     errors: ['notFound', 'conflict', 'invalidInput'],
@@ -333,7 +333,7 @@ export const creditOperations = [
     view: { rows: 'data', columns: ledgerEntryColumns },
     examples: [
       {
-        about: 'Undo a grant that nothing was taken from',
+        about: 'Undo a grant of which nothing was used',
         input: { params: { ...contractExample, entryId: exampleIds.grant } },
       },
     ],
@@ -380,7 +380,7 @@ export const creditOperations = [
     name: 'credits.verify',
     summary: 'Verify the books of a contract: every balance, invoice and seal, computed again',
     description:
-      'Balances come from entries, invoices from events and frozen prices. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
+      'Balances come from entries, invoices from events and frozen prices. Exit code 10 when anything is wrong; what is only worth a look is a warning.',
     route: { method: 'GET', path: '/v1/contracts/{contractId}/credits/verification' },
     scope: 'contracts:read',
     status: 200,

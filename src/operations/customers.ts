@@ -237,7 +237,7 @@ export const customerOperations = [
       .strictObject({
         name: text().optional().describe('Display name.'),
         legalName: text().nullable().optional().describe('Registered business name.'),
-        tags: tags.meta({ flag: 'tag' }).optional().describe('Labels; they replace the ones there are.'),
+        tags: tags.meta({ flag: 'tag' }).optional().describe('Labels; they replace the existing ones.'),
         externalCustomerId: text(limits.externalIdCharacters)
           .nullable()
           .optional()
@@ -273,7 +273,7 @@ export const customerOperations = [
   defineOperation({
     name: 'customers.pause',
     summary: 'Stop sending invoices to a customer',
-    description: 'Drafts, finalization and credits go on. Pausing again changes the end date only.',
+    description: 'Drafts, finalization and credits go on. Pausing again only changes the end date.',
     route: { method: 'POST', path: '/v1/customers/{customerId}/pause' },
     scope: 'customers:write',
     status: 200,

@@ -78,7 +78,7 @@ function centsProblem(input: unknown, least: bigint): string {
   const digits = isExactNumber(input) ? textOfNumber(input) : '';
   if (/^[1-9]\d+$/.test(digits)) return `must be at most ${limits.centsMaximum}`;
   if (/^-[1-9]\d+$/.test(digits)) return `must be ${least} or more`;
-  return 'must be a whole number of cents, written as digits alone';
+  return 'must be a whole number of cents, written with digits only';
 }
 
 /** A whole number between two bounds, both included. */
@@ -132,7 +132,7 @@ export const dateInput = recognizedAs(
     .string()
     .max(10, { error: 'must be a date such as 2026-03-01', abort: true })
     .refine(isCalendarDate, {
-      error: ({ input }) => yearWords(input, isCalendarDate) ?? 'must be a date of the calendar such as 2026-03-01',
+      error: ({ input }) => yearWords(input, isCalendarDate) ?? 'must be a date that exists, such as 2026-03-01',
     })
     .meta({ type: 'string', format: 'date' }),
 );
@@ -173,7 +173,7 @@ export const dateOrTimestampInput = recognizedAs(
         { type: 'string', format: 'date' },
         { type: 'string', format: 'date-time' },
       ],
-      description: 'A date (00:00 UTC of it) or a date-time.',
+      description: 'A date (00:00 UTC) or a date-time.',
     }),
 );
 
@@ -201,7 +201,7 @@ function dayWords(value: unknown, read: (text: string) => unknown): string | und
   const [, day = '', rest] = /^(\d{4}-\d{2}-\d{2})(.*)$/.exec(String(value)) ?? [];
   if (day === '' || isCalendarDate(day)) return undefined;
   const isRead = Boolean(read(`2004-01-01${rest}`));
-  return isRead ? `must be on a day of the calendar: there is no ${day}` : undefined;
+  return isRead ? `must be on a day that exists: there is no ${day}` : undefined;
 }
 
 /** The same for a time that no day has, such as 24:00:00 or a leap second. */
@@ -209,7 +209,7 @@ function timeWords(value: unknown, read: (text: string) => unknown): string | un
   const [, day, time, rest] = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(.*)$/.exec(String(value)) ?? [];
   if (time === undefined) return undefined;
   const isRead = Boolean(read(`${day}T12:00:00${rest}`));
-  return isRead ? `must be at a time of the day: there is no ${time}` : undefined;
+  return isRead ? `must be at a time that exists: there is no ${time}` : undefined;
 }
 
 /** What an event's property is compared with: any text that a property may have (`usage.ts`), even empty; comes out in NFC. */
@@ -246,7 +246,7 @@ export function namedInNfc<V>(members: Record<string, V>, context: z.core.$Refin
       context.addIssue({
         code: 'custom',
         path: [name],
-        message: 'is there twice: two names are one in Unicode NFC',
+        message: 'is given twice: two names are the same in Unicode NFC',
       });
     }
     named.set(name.normalize('NFC'), value);
@@ -281,7 +281,7 @@ export function page(defaultLimit: number = limits.defaultPageSize) {
   return {
     limit: queryInteger(1, limits.pageSize)
       .optional()
-      .describe(`Records a page, 1 to ${limits.pageSize}; ${defaultLimit} when not given.`),
+      .describe(`Records per page, 1 to ${limits.pageSize}; ${defaultLimit} when not given.`),
     offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Records to skip; 0 when not given.'),
   };
 }

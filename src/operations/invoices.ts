@@ -157,7 +157,7 @@ export const invoiceOperations = [
     ...shared,
     name: 'invoices.finalize',
     summary: 'Finalize a draft: meter, rate, apply credits, number and freeze it',
-    description: 'Refused before the end of what the invoice covers. An invoice over nothing is paid at once.',
+    description: 'Refused before the end of the period that the invoice covers. An invoice over 0.00 is paid at once.',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/finalize' },
     body: undefined,
     errors: ['notFound', 'conflict'],
@@ -197,7 +197,7 @@ export const invoiceOperations = [
     name: 'invoices.cancel',
     summary: 'Cancel a draft, or void an invoice that is not paid',
     description:
-      'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it was for, usage too, is billed on no other invoice.',
+      'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it billed, usage included, goes on no other invoice.',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/cancel' },
     body: undefined,
     errors: ['notFound', 'conflict'],
@@ -212,9 +212,7 @@ export const invoiceOperations = [
     summary: 'Refund a paid invoice in full',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/refund' },
     body: z.strictObject({
-      date: dateInput
-        .optional()
-        .describe('Day of the refund, not before that of the invoice; it is checked, and not kept.'),
+      date: dateInput.optional().describe('Day of the refund, not before the invoice date; checked, but not kept.'),
       restoreCredits: z.boolean().default(false).describe('Also give the credits back to their grants.'),
     }),
     errors: ['notFound', 'conflict', 'invalidInput'],

@@ -83,11 +83,11 @@ const settings = {
     .literal(providers.paymentProcessor1)
     .nullable()
     .optional()
-    .describe('Payment processor that payment methods are kept at; null for none.'),
+    .describe('Payment processor that keeps payment methods; null for none.'),
   environment: z
     .enum(environments)
     .optional()
-    .describe('In production the clock of this database can no more be simulated; sandbox when not given.'),
+    .describe('In production the clock of this database can no longer be simulated; sandbox when not given.'),
 };
 const keyParams = z.strictObject({ keyId: pathIdOf('keys').describe('Key id.') });
 const keyExample = { keyId: exampleIds.key };
@@ -97,7 +97,7 @@ const organizationExample = { organizationId: exampleIds.organization };
 export const keyOperations = [
   defineOperation({
     name: 'keys.create',
-    summary: 'Create an API key; it is shown this once',
+    summary: 'Create an API key; it is shown only once',
     scope: '*',
     status: 201,
     params: noParams,
@@ -108,7 +108,7 @@ export const keyOperations = [
       expiresAt: timestampInput
         .nullable()
         .optional()
-        .describe('Instant from which the key is refused; never when not given.'),
+        .describe('Instant from which on the key is refused; never when not given.'),
     }),
     response: one(newKey),
     errors: ['invalidInput'],

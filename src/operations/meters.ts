@@ -115,13 +115,13 @@ export const meterOperations = [
           .max(limits.nameCharacters)
           .regex(/^[A-Z0-9_]+$/, 'must consist of uppercase letters, digits and underscores')
           .describe('Unique code: uppercase letters, digits, underscores.'),
-        displayName: text().describe('Name for people.'),
+        displayName: text().describe('Display name.'),
         description: text(limits.descriptionCharacters).optional().describe('What is measured, in words.'),
         aggregationType: z.enum(aggregationTypes).default('SUM').describe('How events become a quantity.'),
         eventTypeFilter: z
           .strictObject({ include: eventNames.optional(), exclude: eventNames.optional() })
           .optional()
-          .describe('Event names: include (none given: all) and exclude, which wins.'),
+          .describe('Event names to include (all when none is given) and to exclude; exclude wins.'),
         propertyFilters: z
           .array(
             z.strictObject({
@@ -233,7 +233,7 @@ export const meterOperations = [
   defineOperation({
     name: 'meters.archive',
     summary: 'Take a meter out of use',
-    description: 'Refused while an unarchived price has it. Its code may be used again.',
+    description: 'Refused while an unarchived price uses it. Its code may be used again.',
     route: { method: 'DELETE', path: '/v1/meters/{meterId}' },
     scope: 'meters:write',
     status: 200,
@@ -290,7 +290,7 @@ export const meterOperations = [
     view: rateCardView,
     examples: [
       {
-        about: 'A dearer model',
+        about: 'A more expensive model',
         input: {
           params: meterExample,
           body: { rates: [{ dimensions: { Model: 'large' }, unitAmount: '0.000015' }], fallbackUnitAmount: '0.000003' },
@@ -304,7 +304,7 @@ export const meterOperations = [
     name: 'meters.test',
     summary: 'Show what a meter reads for a customer, what it skips and why',
     description:
-      'Of one contract when contractId is given: the events that are billed on it, none where it has no price for the meter.',
+      'With contractId, only the events that are billed on that contract: none when it has no price for the meter.',
     route: { method: 'POST', path: '/v1/meters/{meterId}/test' },
     scope: 'meters:read',
     status: 200,

@@ -167,7 +167,7 @@ function isOwnMessage(issue: z.core.$ZodIssue): boolean {
 }
 
 const typeWords: Readonly<Record<string, string>> = {
-  string: 'must be a text',
+  string: 'must be text',
   number: 'must be a number',
   int: 'must be a whole number',
   boolean: 'must be true or false',

@@ -35,7 +35,7 @@ export type EventPropertyValue = string | boolean | null | ExactNumber;
 
 /** A primitive; numbers have at most 40 digits before and 40 after the point (semantics 8, our choice of the bounds). */
 const propertyValue = z
-  .custom<EventPropertyValue>(isPrimitive, { error: 'must be a text, number, boolean or null' })
+  .custom<EventPropertyValue>(isPrimitive, { error: 'must be text, a number, a boolean or null' })
   .refine((value) => !isExactNumber(value) || isSmallEnough(textOfNumber(value)), {
     error: 'must be a number below 1e40 with at most 40 decimals',
   })
@@ -56,8 +56,8 @@ function isPrimitive(value: unknown): boolean {
 const eventFields = z.strictObject({
   eventName: text().describe('What happened, such as llm.request.'),
   customerId: referenceTo('customers').optional().describe('Customer who used the service; or externalCustomerId.'),
-  externalCustomerId: referenceTo('externalCustomers').optional().describe('The same by your own id.'),
-  contractId: referenceTo('contracts').optional().describe('Contract that is billed; found by itself when not given.'),
+  externalCustomerId: referenceTo('externalCustomers').optional().describe('The same, by your own id.'),
+  contractId: referenceTo('contracts').optional().describe('Contract to bill; found automatically when not given.'),
   idempotencyKey: text(limits.idempotencyKeyCharacters)
     .optional()
     .describe('The same key counts once; the latest version wins.'),
@@ -174,7 +174,8 @@ export const usageOperations = [
   defineOperation({
     name: 'usage.breakdown',
     summary: 'Split what usage costs by a group key of the meters',
-    description: 'The same lines as usage cost, added up for each value; the rows add up to the total. Dearest first.',
+    description:
+      'The same lines as usage cost, added up for each value; the rows add up to the total. Most expensive first.',
     route: { method: 'POST', path: '/v1/usage/cost/breakdown' },
     scope: 'usage:read',
     status: 200,
@@ -300,7 +301,7 @@ export const usageOperations = [
   defineOperation({
     name: 'usage.late',
     summary: 'List events that came after their period was finalized, newest first',
-    description: 'They are kept and never billed.',
+    description: 'They are kept, but never billed.',
     route: { method: 'GET', path: '/v1/events/late' },
     scope: 'usage:read',
     status: 200,
@@ -318,7 +319,7 @@ export const usageOperations = [
     name: 'pricing.estimate',
     summary: 'Estimate what events would cost, without storing them',
     description:
-      'By the prices of a contract, or by the newest price of each meter. Totals are exact, below a cent too.',
+      'By the prices of a contract, or by the newest price of each meter. Totals are exact, also below a cent.',
     route: { method: 'POST', path: '/v1/pricing/estimate' },
     scope: 'pricing:read',
     status: 200,

@@ -114,7 +114,7 @@ const description = text(limits.descriptionCharacters).nullable().optional().des
 const allowPrivate = z
   .boolean()
   .optional()
-  .describe('For simulation: the address may be private. Sent only by a sender that was told to allow it too.');
+  .describe('For simulation: the address may be private. Whoever sends the webhooks must allow it too.');
 const endpointParams = z.strictObject({ endpointId: pathIdOf('endpoints').describe('Endpoint id.') });
 const endpointExample = { endpointId: exampleIds.endpoint };
 
@@ -122,7 +122,7 @@ const endpointExample = { endpointId: exampleIds.endpoint };
 export const webhookOperations = [
   defineOperation({
     name: 'webhooks.create',
-    summary: 'Register an endpoint; its secret is shown this once',
+    summary: 'Register an endpoint; its secret is shown only once',
     scope: '*',
     status: 201,
     params: noParams,
@@ -201,7 +201,7 @@ export const webhookOperations = [
   }),
   defineOperation({
     name: 'webhooks.rotate',
-    summary: 'Give an endpoint a new secret; it is shown this once',
+    summary: 'Give an endpoint a new secret; it is shown only once',
     description: `Both secrets sign until the old one ends: after ${limits.webhookRotationHours} hours, or at the given instant.`,
     scope: '*',
     status: 201,
@@ -239,7 +239,7 @@ export const webhookOperations = [
   }),
   defineOperation({
     name: 'webhooks.resend',
-    summary: 'Send a delivery again, with all its attempts',
+    summary: 'Send a delivery again, with a new set of attempts',
     scope: '*',
     status: 200,
     params: z.strictObject({ deliveryId: pathIdOf('deliveries').describe('Delivery id.') }),

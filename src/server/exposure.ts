@@ -23,7 +23,7 @@ export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure
     'usage',
     `${host} is reached from other machines, and keys would cross the network in the clear`,
     {
-      hint: 'give --tls-cert and --tls-key, or --behind-proxy where a proxy in front ends TLS',
+      hint: 'give --tls-cert and --tls-key, or --behind-proxy where a proxy in front terminates TLS',
     },
   );
 }
@@ -39,7 +39,7 @@ function rangesOf(trustProxy: string): BlockList {
     const isRange = family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits ?? '0') && length >= 1 && length <= most;
     if (!isRange) {
       throw new BillingError('usage', `--trust-proxy takes addresses such as 10.0.0.0/8, not "${range}"`, {
-        hint: 'name the proxies alone: whoever is trusted chooses the address that is limited',
+        hint: 'name only the proxies: whoever is trusted chooses the address that is limited',
       });
     }
     ranges.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');

@@ -8,7 +8,7 @@ export async function inTime<T>(work: Promise<T>, milliseconds: number = limits.
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new UnavailableError(`the database did not answer a look within ${milliseconds} ms`)),
+      () => reject(new UnavailableError(`the database did not answer within ${milliseconds} ms`)),
       milliseconds,
     );
   });

@@ -59,14 +59,19 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
     registers,
   });
   const underWay = gauge('tally_http_requests_in_flight', 'Requests that are being answered.');
-  const failures = counter('tally_database_errors_total', 'Answers that the database or a bug spoilt.', ['kind']);
+  const failures = counter('tally_database_errors_total', 'Answers that failed because of the database or a bug.', [
+    'kind',
+  ]);
   const events = counter('tally_events_accepted_total', 'Usage events acknowledged.');
-  const databaseUp = gauge('tally_database_up', '1 when the database answered this look, else 0.');
+  const databaseUp = gauge('tally_database_up', '1 when the database answered just now, else 0.');
   const pending = gauge('tally_transactions_pending', 'Transactions that run or wait for their turn.');
-  const deliveriesDue = gauge('tally_webhook_deliveries_due', 'Deliveries that are due and held by no sender.');
+  const deliveriesDue = gauge('tally_webhook_deliveries_due', 'Deliveries that are due and that no sender has taken.');
   const oldestDelivery = gauge('tally_webhook_oldest_due_seconds', 'How long the oldest of them has been due.');
   const billRuns = counter('tally_bill_runs_total', 'Bill runs of this process.', ['outcome']);
-  const lastBillRun = gauge('tally_bill_run_last_success_timestamp_seconds', 'When one last ended without a failure.');
+  const lastBillRun = gauge(
+    'tally_bill_run_last_success_timestamp_seconds',
+    'When the last one ended without a failure.',
+  );
   // Prometheus sees an increase only from an earlier value, so the counters that alerts watch start at 0.
   for (const kind of ownFailures.values()) failures.inc({ kind }, 0);
   for (const outcome of ['done', 'failed']) billRuns.inc({ outcome }, 0);

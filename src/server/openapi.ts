@@ -187,7 +187,7 @@ const recordedEventsHeaders: JsonObject = {
     'How many took the place of an earlier version, under the same key.',
   ),
   [inCapitals(answerHeaders.eventsOutsideContract)]: textHeader(
-    'How many name a contract that does not serve at their time: nobody is billed. Absent where none does.',
+    'How many name a contract that does not cover their time: nobody is billed. Absent when none does.',
   ),
 };
 
@@ -199,7 +199,7 @@ function replayOf(success: JsonObject): JsonObject {
       ...(success['headers'] as JsonObject),
       [inCapitals(answerHeaders.replayed)]: textHeader('true, and absent from other answers.'),
       [inCapitals(answerHeaders.mismatches)]: textHeader(
-        'Members, by comma, in which this request differs from the earlier one.',
+        'Members in which this request differs from the earlier one, separated by commas.',
       ),
     },
   };
@@ -241,7 +241,7 @@ const errorDescriptions: Readonly<Partial<Record<ErrorKind, string>>> = {
   badRequest: 'Malformed JSON, or an unknown or impossible query parameter.',
   unauthorized: 'No key, or one that is invalid, revoked or expired.',
   forbidden: 'The key lacks the scope that the message names.',
-  notFound: 'Nothing of this id in the organization.',
+  notFound: 'Nothing with this id in the organization.',
   conflict: 'The current state forbids it.',
   preconditionFailed: 'It changed since the caller read it.',
   payloadTooLarge: 'The body is too large.',

@@ -18,7 +18,10 @@ export function checkBodyHeaders(message: IncomingMessage): void {
   }
   // Node decodes chunks, and leaves any coding beneath them as it is.
   if ((message.headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
-    throw new BillingError('unsupportedMediaType', 'the body must be sent without a Transfer-Encoding but chunked');
+    throw new BillingError(
+      'unsupportedMediaType',
+      'the body must be sent without a Transfer-Encoding other than chunked',
+    );
   }
   if (!jsonType.test(message.headers['content-type'] ?? '')) {
     throw new BillingError('unsupportedMediaType', 'the body must have the Content-Type application/json, in UTF-8');
@@ -42,7 +45,7 @@ export async function readBody(message: IncomingMessage, most: number): Promise<
 }
 
 function refuseCutOff(cause: unknown): never {
-  throw new BadRequestError('the body did not come as a whole', { cause });
+  throw new BadRequestError('the body did not arrive completely', { cause });
 }
 
 /** The JSON value of a body; undefined if it is empty. Throws BadRequestError. */

@@ -181,12 +181,12 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   breaking.watch(app.server);
   app.server.on('checkExpectation', (_request, response) =>
-    refuseRequest(response, headers(), 'no Expect but 100-continue is met'),
+    refuseRequest(response, headers(), 'no Expect other than 100-continue is supported'),
   );
   app.server.on('connect', (_request, socket) => {
     // From here on nobody else handles the errors of this socket.
     socket.on('error', () => socket.destroy());
-    refuseConnection(socket, headers(), 'CONNECT is not offered: this is no proxy');
+    refuseConnection(socket, headers(), 'CONNECT is not offered: this is not a proxy');
   });
   app.server.maxHeadersCount = limits.maxHeaders;
   app.server.maxConnections = limits.maxSockets;

@@ -219,8 +219,8 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection broke before an answer came',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
-  EAI_AGAIN: 'the name cannot be looked up now',
-  ENOTFOUND: 'there is no host of this name',
+  EAI_AGAIN: 'the host name cannot be looked up now',
+  ENOTFOUND: 'no host has this name',
   UND_ERR_SOCKET: 'the connection broke before an answer came',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`,
 };

@@ -341,8 +341,8 @@ describe('metadata', () => {
     ['a\u0000', 'must be well-formed Unicode without NUL'],
     ['\ud800', 'must be well-formed Unicode without NUL'],
     ['x'.repeat(501), 'must have at most 500 characters'],
-    [[], 'must be a text, number or boolean'],
-    [null, 'must be a text, number or boolean'],
+    [[], 'must be text, a number or a boolean'],
+    [null, 'must be text, a number or a boolean'],
   ])('says what is wrong with %j', async (value, words) => {
     const { contractId } = await subscribe(world);
     const call = refusal(world, 'contracts.update', { params: { contractId }, body: { metadata: { a: value } } });

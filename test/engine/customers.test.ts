@@ -323,7 +323,7 @@ describe('changing a customer', () => {
 
   it.each([
     [{}, 'at least one field is required'],
-    [{ name: null }, 'name: must be a text'],
+    [{ name: null }, 'name: must be text'],
     [{ paymentMethodType: null }, 'paymentMethodType: is cleared by paymentMethodId: null'],
     [{ tags: null }, 'tags: must be a list'],
     [{ provider: 'stripe' }, 'paymentProviderId: is required together with provider'],

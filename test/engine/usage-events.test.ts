@@ -104,7 +104,7 @@ describe('sending an event', () => {
   test('with a nested property is refused', async () => {
     await expect(ingest({ customerId, properties: { model: { name: 'large' } } })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'properties.model: must be a text, number, boolean or null',
+      message: 'properties.model: must be text, a number, a boolean or null',
     });
   });
 

@@ -157,7 +157,7 @@ describe('a refusal names every field by its path', () => {
     [
       'contracts.create',
       { planId: 'p', customerId: 'c', startDate: '2026-02-30' },
-      'startDate: must be a date of the calendar such as 2026-03-01',
+      'startDate: must be a date that exists, such as 2026-03-01',
     ],
     [
       'contracts.create',
@@ -178,7 +178,7 @@ describe('a refusal names every field by its path', () => {
     [
       'usage.ingest',
       { eventName: 'e', customerId: 'c', properties: { nested: { a: 1 } } },
-      'properties.nested: must be a text, number, boolean or null',
+      'properties.nested: must be text, a number, a boolean or null',
     ],
   ] as const)('%s %j', (name, body, message) => {
     const operation = operations[name];

@@ -51,8 +51,8 @@ describe('cents are whole numbers written as digits alone', () => {
   test.each([
     ['99999999999999999999', 'must be at most 1000000000000000'],
     ['-99999999999999999999', 'must be 0 or more'],
-    ['-0', 'must be a whole number of cents, written as digits alone'],
-    ['1e3', 'must be a whole number of cents, written as digits alone'],
+    ['-0', 'must be a whole number of cents, written with digits only'],
+    ['1e3', 'must be a whole number of cents, written with digits only'],
   ])('%s is told: %s', (literal, words) => {
     expect(cents.safeParse(exactNumber(literal)).error?.issues[0]?.message).toBe(words);
   });
@@ -211,20 +211,20 @@ describe('a date-time that one part of it spoils is told which', () => {
   test.each([
     [dateInput, '1999-12-31', years],
     [dateInput, '2104-02-29', years],
-    [dateInput, '1999-02-30', 'must be a date of the calendar such as 2026-03-01'],
+    [dateInput, '1999-02-30', 'must be a date that exists, such as 2026-03-01'],
     [timestampInput, '1970-01-01T00:00:00Z', years],
     [timestampInput, '1970-01-01T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
     [dateOrTimestampInput, '2101-01-01', years],
     [dateOrTimestampInput, '2100-12-31T20:00:00-05:00', years],
     [timestampInput, '2000-01-01T00:00:00+05:00', years],
-    [timestampInput, '2026-02-29T00:00:00Z', 'must be on a day of the calendar: there is no 2026-02-29'],
-    [timestampInput, '2026-13-01T00:00:00+02:00', 'must be on a day of the calendar: there is no 2026-13-01'],
+    [timestampInput, '2026-02-29T00:00:00Z', 'must be on a day that exists: there is no 2026-02-29'],
+    [timestampInput, '2026-13-01T00:00:00+02:00', 'must be on a day that exists: there is no 2026-13-01'],
     [timestampInput, '2026-02-30T00:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
-    [timestampInput, '2026-02-28T24:00:00Z', 'must be at a time of the day: there is no 24:00:00'],
-    [timestampInput, '2026-06-30T23:59:60.5+02:00', 'must be at a time of the day: there is no 23:59:60'],
+    [timestampInput, '2026-02-28T24:00:00Z', 'must be at a time that exists: there is no 24:00:00'],
+    [timestampInput, '2026-06-30T23:59:60.5+02:00', 'must be at a time that exists: there is no 23:59:60'],
     [timestampInput, '2026-06-30T24:00:00', 'must be a date-time with an offset, such as 2026-03-01T00:00:00Z'],
-    [dateOrTimestampInput, '2026-06-30T24:00:00Z', 'must be at a time of the day: there is no 24:00:00'],
-    [dateOrTimestampInput, '2026-02-30', 'must be on a day of the calendar: there is no 2026-02-30'],
+    [dateOrTimestampInput, '2026-06-30T24:00:00Z', 'must be at a time that exists: there is no 24:00:00'],
+    [dateOrTimestampInput, '2026-02-30', 'must be on a day that exists: there is no 2026-02-30'],
     [dateInput, '2026-03-01T00:00:00Z', 'must be a date such as 2026-03-01'],
   ])('%# %s', (field, literal, words) => {
     expect(field.safeParse(literal).error?.issues[0]?.message).toBe(words);

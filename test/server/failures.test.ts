@@ -142,11 +142,11 @@ describe('failures of the engine', () => {
   test('all issues of a body are named', async () => {
     const issues = [
       { path: 'a', message: 'is required' },
-      { path: 'b[0]', message: 'must be a text' },
+      { path: 'b[0]', message: 'must be text' },
     ];
     const service = await failing(new InvalidInputError(issues));
     const reply = await service.send('/v1/customers');
-    expect([reply.status, reply.message]).toEqual([422, 'a: is required; b[0]: must be a text']);
+    expect([reply.status, reply.message]).toEqual([422, 'a: is required; b[0]: must be text']);
   });
 });
 

@@ -171,8 +171,8 @@ describe('connections', () => {
   });
 
   test.each([
-    ['GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: x', 'no Expect but 100-continue is met'],
-    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443', 'CONNECT is not offered: this is no proxy'],
+    ['GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: x', 'no Expect other than 100-continue is supported'],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443', 'CONNECT is not offered: this is not a proxy'],
   ])('a request that comes to no route is refused in the envelope, and ended: %j', async (request, message) => {
     const { port } = await startService();
     const answer = await sendRaw(port, `${request}\r\n\r\n`);

@@ -186,7 +186,7 @@ describe('what counts as failed', () => {
     await register('https://gone.example.com/');
     await trigger();
     await senderFor(world, { hosts: { 'gone.example.com': [] } }).deliverDue();
-    expect((await onlyDelivery()).error).toBe('there is no host of this name');
+    expect((await onlyDelivery()).error).toBe('no host has this name');
   });
 });
 

@@ -78,7 +78,7 @@ export function unknownKey(meant: string | undefined): string {
 
 /** Adds how to write a text: YAML takes 2026, true and null for what they look like. */
 export function quotable(message: string): string {
-  return message === 'must be a text' ? 'must be a text (quotes make one of anything)' : message;
+  return message === 'must be text' ? 'must be text (put it in quotes)' : message;
 }
 
 function isSection(name: PropertyKey | undefined): name is Section {

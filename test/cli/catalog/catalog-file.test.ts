@@ -58,7 +58,7 @@ describe('a file with a mistake is refused, with the line and the path of the mi
     [
       'a number for a name',
       'products:\n  - name: 2026\n',
-      ['catalog.yaml:2: products[0].name: must be a text (quotes make one of anything)'],
+      ['catalog.yaml:2: products[0].name: must be text (put it in quotes)'],
     ],
     [
       'an exponent',

@@ -66,8 +66,8 @@ test('a file that has grown adds its new rows alone', async () => {
 
 describe('a refused row is reported with its line and its reason, and the others are imported', () => {
   test.each([
-    ['2026-02-30 00:00:00,acme,1', 'timestamp: must be on a day of the calendar: there is no 2026-02-30'],
-    ['not a time,acme,1', 'timestamp: "not a time" is no timestamp such as 2026-03-01T09:30:00Z'],
+    ['2026-02-30 00:00:00,acme,1', 'timestamp: must be on a day that exists: there is no 2026-02-30'],
+    ['not a time,acme,1', 'timestamp: "not a time" is not a timestamp such as 2026-03-01T09:30:00Z'],
     ['2026-02-01 00:00:00,nobody,1', 'externalCustomerId'],
     ['2026-03-01 01:00:01,acme,1', 'timestamp'],
     ['2026-02-01 00:00:00,acme', 'has 2 columns where the header has 3'],
@@ -96,7 +96,7 @@ describe('a refused row is reported with its line and its reason, and the others
       { timestamp: '2026-02-01T00:00:00Z', customer: 'globex', 'tokens; events[0]': {} },
       { timestamp: '2026-02-01T00:00:00Z', customer: 'acme', tokens: 3 },
     ];
-    const reason = 'properties.tokens; events[0]: must be a text, number, boolean or null';
+    const reason = 'properties.tokens; events[0]: must be text, a number, a boolean or null';
     const report = await importText(lines.map((line) => JSON.stringify(line)).join('\n'), { format: 'jsonl' });
     expect(report).toMatchObject({ rows: 3, accepted: 2, refused: [{ line: 2, reason }] });
     expect(await storedCount()).toBe(2);

@@ -20,7 +20,7 @@ describe('a scenario with a mistake is refused, with the line and the path of th
     [
       'a day that is none',
       'start: 2026-02-30\nuntil: 2026-03-01\n',
-      ['s.yaml:1: start: must be on a day of the calendar: there is no 2026-02-30'],
+      ['s.yaml:1: start: must be on a day that exists: there is no 2026-02-30'],
     ],
     ['an end before the start', 'start: 2026-02-01\nuntil: 2026-01-01\n', ['s.yaml:2: until: must be after the start']],
     ['a misspelt section', `${head}custmers: []\n`, ['s.yaml:3: custmers: unknown field: did you mean customers?']],
@@ -42,7 +42,7 @@ describe('a scenario with a mistake is refused, with the line and the path of th
     [
       'an amount with a fraction',
       `${acme}grants:\n  - contract: acme\n    expiresAt: 2027-01-01T00:00:00Z\n    amountCents: 12.50\n`,
-      ['s.yaml:10: grants[0].amountCents: must be a whole number of cents, written as digits alone'],
+      ['s.yaml:10: grants[0].amountCents: must be a whole number of cents, written with digits only'],
     ],
     [
       'an instant outside',
