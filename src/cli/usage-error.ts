@@ -59,7 +59,7 @@ export async function usageError(
   const taken = path.at(-1)?.registeredArguments.map((argument) => argument.name()) ?? [];
   if (flag !== undefined && taken.includes(flag.slice(2).replace(/=.*/s, ''))) {
     const line = ['tally', ...known, ...taken.map((name) => `<${name}>`)].join(' ');
-    return new BillingError('usage', message, { hint: `it stands behind the verb, without a flag: ${line}` });
+    return new BillingError('usage', message, { hint: `it comes after the verb, without a flag: ${line}` });
   }
   const place = ['tally', ...known, '--help'].join(' ');
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });

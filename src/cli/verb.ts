@@ -91,14 +91,14 @@ function collected(spec: FlagSpec, text: string, before: readonly string[] | und
   if (before !== undefined && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
   if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
     throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
-      hint: 'ids stand before the flags',
+      hint: 'ids come before the flags',
     });
   }
   return [...(before ?? []), text];
 }
 
 function givenTwice({ flag, alias }: FlagSpec): BillingError {
-  const also = alias === undefined ? '' : `, which --${alias} says too,`;
+  const also = alias === undefined ? '' : ` (the same as --${alias})`;
   return new BillingError('usage', `--${flag}${also} was given twice`);
 }
 

@@ -224,7 +224,7 @@ describe('a slip', () => {
 
   test('of a reason given twice is refused', async () => {
     expect((await createShell().run(`${line} --reason a --description b`)).stderr).toContain(
-      '--description, which --reason says too, was given twice',
+      '--description (the same as --reason) was given twice',
     );
   });
 });

@@ -205,7 +205,9 @@ test.runIf(process.platform === 'linux')(
     const left = readdirSync(target).find((name) => name.startsWith('.tally-')) ?? '';
     const { code, stderr } = await tally(['backup', join(target, 'book.db')], env);
     expect(code).toBe(0);
-    expect(stderr).toContain(`${join(target, left)} has what another backup makes, or was making when it was killed`);
+    expect(stderr).toContain(
+      `${join(target, left)} holds what another backup is making, or was making when it was killed`,
+    );
     expect(readdirSync(target)).toContain(left);
   },
 );

@@ -31,12 +31,12 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     [
       'credits balance --contract-id c1',
       "unknown option '--contract-id'",
-      'it stands behind the verb, without a flag: tally credits balance <contract-id>',
+      'it comes after the verb, without a flag: tally credits balance <contract-id>',
     ],
     [
       'credits reverse --entry-id=e1',
       "unknown option '--entry-id=e1'",
-      'it stands behind the verb, without a flag: tally credits reverse <contract-id> <entry-id>',
+      'it comes after the verb, without a flag: tally credits reverse <contract-id> <entry-id>',
     ],
     ['customers list --no', "unknown option '--no'", 'did you mean --no-input or --no-color?'],
     ['customers list --limt 5', "unknown option '--limt'", 'did you mean --limit?'],
@@ -63,7 +63,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['journal lst -h', "unknown command 'lst'", 'did you mean list?'],
     [
       'customers update c1 --legal-name X --clear legalName',
-      '--legal-name and --clear legalName say two things',
+      '--legal-name and --clear legalName contradict each other',
       undefined,
     ],
     ['customers get a b', 'too many arguments', 'see: tally customers get --help'],
@@ -77,7 +77,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['import events a.csv --customer a --customer b', '--customer was given twice', undefined],
     ['serve --port 1 --port 2', '--port was given twice', undefined],
     ['customers list -o xml', "argument 'xml' is invalid", 'see: tally customers list --help'],
-    ['contracts list --is-active maybe', '--is-active takes true or false', 'ids stand before the flags'],
+    ['contracts list --is-active maybe', '--is-active takes true or false', 'ids come before the flags'],
     ['customers list --dry-run', 'this one only reads', undefined],
     [
       'customers list --timeout 1e9',
@@ -86,13 +86,13 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ],
     ['journal list --limit 0', '--limit takes a whole number from 1 to 999999999, not 0', undefined],
     ['customers list --database a --profile b', '--profile and --database both say', 'give one of them'],
-    ['customers create --input nowhere.json', 'cannot read nowhere.json: there is no such file', undefined],
+    ['customers create --input nowhere.json', 'cannot read nowhere.json: the file does not exist', undefined],
     [['backup', ''], 'missing <file>', 'see: tally backup --help'],
     [['invoices', 'export', ''], 'missing <invoice-id>', 'see: tally invoices export --help'],
     [['customers', 'create', '--input', ''], 'cannot read a file whose path is empty', undefined],
     [['import', 'events', 'x.csv', '--refused', ''], 'cannot write a file whose path is empty', undefined],
     ['serve extra', 'too many arguments', 'see: tally serve --help'],
-    ['help nope', 'there is no help on "nope"', 'there is exit-codes'],
+    ['help nope', 'there is no help on "nope"', 'the topics are exit-codes'],
     ['help custmers', 'there is no help on "custmers"', 'did you mean customers?'],
     ['help exit-code', 'there is no help on "exit-code"', 'did you mean exit-codes?'],
   ])('%s', async (line, message, hint) => {

@@ -306,7 +306,7 @@ describe('a copy of a book', () => {
     for (const to of [taken, join(directory, 'other.db')]) {
       await expect(copyBook({ from: { database: original }, to: { database: to }, ...quietly })).rejects.toMatchObject({
         kind: 'conflict',
-        message: expect.stringContaining('holds a book already'),
+        message: expect.stringContaining('already holds a book'),
       });
     }
   });

@@ -125,7 +125,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       const copy = newCopy();
       await backUp({ from: book, to: copy, createdAt: at });
       await expect(backUp({ from: book, to: copy, createdAt: at })).rejects.toThrow('never overwritten');
-      await expect(restore({ from: copy, to: book })).rejects.toThrow('holds a book already');
+      await expect(restore({ from: copy, to: book })).rejects.toThrow('already holds a book');
       await expect(restore({ from: copy, to: join(directory, 'file.db') })).rejects.toThrow(
         'of a database on a server',
       );

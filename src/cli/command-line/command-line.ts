@@ -41,7 +41,7 @@ const keyFlags: ReadonlySet<string> = new Set(['--api-key', '--apikey', '--key',
 export function refuseKeys(argv: readonly string[]): void {
   const flag = argv.map((word) => word.split('=', 1).join('')).find((each) => keyFlags.has(each.toLowerCase()));
   if (flag === undefined) return;
-  throw new BillingError('usage', `${flag}: a key never stands on the command line, where others can read it`, {
+  throw new BillingError('usage', `${flag}: a key is not accepted on the command line, where others can read it`, {
     hint: 'store it with: tally profile add NAME --key-stdin, or set TALLY_API_KEY',
   });
 }

@@ -49,7 +49,7 @@ export async function inputOf(
   for (const name of given.cleared) {
     const member = clearedMember(command, name);
     const spec = command.flags.find((each) => each.name === member && given.flags[each.flag] !== undefined);
-    if (spec !== undefined) throw new BillingError('usage', `--${spec.flag} and --clear ${name} say two things`);
+    if (spec !== undefined) throw new BillingError('usage', `--${spec.flag} and --clear ${name} contradict each other`);
     body[member] = null;
   }
   return {
@@ -85,7 +85,7 @@ function clears(given: Given, spec: FlagSpec): boolean {
 function clearedMember(command: CommandSpec, name: string): string {
   const spec = command.flags.find((each) => [each.name, each.flag].some((known) => folded(known) === folded(name)));
   if (spec?.isNullable === true && spec.in === 'body') return spec.name;
-  throw new BillingError('usage', `--clear ${name}: there is no such field that can be cleared`, {
+  throw new BillingError('usage', `--clear ${name}: no field of this name can be cleared`, {
     hint: `it takes ${clearableFlags(command).join(', ')}`,
   });
 }

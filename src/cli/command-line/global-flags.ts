@@ -24,7 +24,7 @@ export type Environment = (typeof environments)[number];
 export const globalFlags = [
   { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
   { name: 'database', value: '<url>', description: 'use this database (env TALLY_DATABASE)' },
-  { name: 'events', value: '<url>', description: 'usage events live in this database of their own (env TALLY_EVENTS)' },
+  { name: 'events', value: '<url>', description: 'usage events are in this separate database (env TALLY_EVENTS)' },
   { name: 'org', value: '<name>', description: 'organization inside the database, by name or id (env TALLY_ORG)' },
   {
     name: 'output',
@@ -44,7 +44,7 @@ export const globalFlags = [
   { name: 'columns', value: '<fields>', description: 'show these fields of each row', lastCounts: true },
   { name: 'raw', description: 'with -o csv: no apostrophe before what a spreadsheet would run as a formula' },
   { name: 'dry-run', description: 'check a write and print its request; change nothing' },
-  { name: 'yes', short: 'y', description: 'do not ask for confirmation; on production together with --expect-env' },
+  { name: 'yes', short: 'y', description: 'do not ask for confirmation; production also needs --expect-env' },
   {
     name: 'expect-env',
     value: '<environment>',
@@ -52,10 +52,14 @@ export const globalFlags = [
     choices: environments,
   },
   { name: 'no-input', description: 'never ask for anything' },
-  { name: 'quiet', short: 'q', description: 'no notes beside the answer' },
-  { name: 'debug', description: 'say more when something fails' },
+  { name: 'quiet', short: 'q', description: 'print the answer alone, without notes' },
+  { name: 'debug', description: 'print more detail when something fails' },
   { name: 'no-color', description: 'plain text' },
-  { name: 'ca-file', value: '<file>', description: 'also trust these authorities, as PEM (env TALLY_CA_FILE)' },
+  {
+    name: 'ca-file',
+    value: '<file>',
+    description: 'also trust the certificate authorities in this PEM file (env TALLY_CA_FILE)',
+  },
   { name: 'timeout', value: '<seconds>', description: 'give up on a remote service after this long' },
 ] as const satisfies readonly GlobalFlag[];
 
@@ -64,14 +68,14 @@ export const operationFlags = [
   {
     name: 'input',
     value: '<file>',
-    description: 'the whole body as JSON from a file, or - for standard input; flags go on top',
+    description: 'the whole body as JSON from a file, or - for standard input; flags override its fields',
   },
   { name: 'clear', value: '<fields>', description: 'set these fields to null' },
   { name: 'all', description: 'every page, as one document' },
   {
     name: 'if-match',
     value: '<version>',
-    description: 'only if it is still this version (the one read just before when not given, * for any)',
+    description: 'only if it is still at this version (when not given, the one read just before; * for any)',
   },
   { name: 'help', short: 'h', description: 'help' },
 ] as const satisfies readonly GlobalFlag[];

@@ -10,6 +10,6 @@ export function refuseAlone(
 ): void {
   for (const { name, goesWith } of flags) {
     if (goesWith === undefined || given[name] === undefined || given[goesWith] !== undefined) continue;
-    throw new BillingError('usage', `--${name} goes with --${goesWith}`);
+    throw new BillingError('usage', `--${name} works only with --${goesWith}`);
   }
 }

@@ -15,13 +15,13 @@ export interface LocalFlags {
 const fromFlag = {
   name: 'from',
   value: '<file>',
-  description: 'one for each row of this CSV file with a header, or - for standard input',
+  description: 'run once for each row of this CSV file with a header line, or - for standard input',
 } as const satisfies GlobalFlag;
 
 /** For commands whose rows have the command's fields. */
 const fromFlagFilling = {
   ...fromFlag,
-  description: `${fromFlag.description}; flags say what no row says`,
+  description: `${fromFlag.description}; flags set fields that have no column`,
 } as const satisfies GlobalFlag;
 
 const bulkFlags = [
@@ -31,12 +31,12 @@ const bulkFlags = [
     value: '<file>',
     description: 'with --from: write row, status, id and error of each row to this file',
   },
-  { name: 'ignore', goesWith: 'from', value: '<columns>', description: 'with --from: columns that mean nothing here' },
+  { name: 'ignore', goesWith: 'from', value: '<columns>', description: 'with --from: columns to skip' },
   {
     name: 'delimiter',
     goesWith: 'from',
     value: '<character>',
-    description: 'with --from: what separates columns (a comma when not given)',
+    description: 'with --from: character between columns (a comma when not given)',
   },
   {
     name: 'concurrency',
@@ -50,11 +50,11 @@ const sourceFlag = {
   name: 'source',
   goesWith: 'from',
   value: '<name>',
-  description: 'with --from: tells apart files whose equal rows are different grants',
+  description: 'with --from: a name for this file; equal rows under another name are different grants',
 } as const satisfies GlobalFlag;
 
 const chartFlags = [
-  { name: 'chart', description: 'draw a picture; plain ASCII where a terminal can do no more' },
+  { name: 'chart', description: 'draw a picture, in plain ASCII on terminals that show no more' },
   { name: 'ascii', goesWith: 'chart', description: 'with --chart: draw with plain ASCII' },
 ] as const satisfies readonly GlobalFlag[];
 
@@ -62,9 +62,9 @@ const chartFlags = [
 export const localFlags: Readonly<Record<string, LocalFlags>> = {
   'credits.grant': {
     flags: [
-      { name: 'resume', description: 'send the grants again whose outcome is not known, with the ids that they had' },
-      { name: 'allow-zero', description: 'let a grant of 0.00 pass' },
-      { name: 'override-policy', value: '<reason>', description: 'go past the policy file; journaled' },
+      { name: 'resume', description: 'send grants of unknown outcome again, under the same ids' },
+      { name: 'allow-zero', description: 'allow a grant of 0.00' },
+      { name: 'override-policy', value: '<reason>', description: 'override the policy file; the reason is journaled' },
       fromFlagFilling,
       ...bulkFlags,
       sourceFlag,
@@ -108,7 +108,11 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
   },
   'usage.cost': {
     flags: [
-      { name: 'by', value: '<part>', description: 'in parts: day, month, or a group key of the meters such as model' },
+      {
+        name: 'by',
+        value: '<part>',
+        description: 'split it by day, month, or a group key of the meters such as model',
+      },
       ...chartFlags,
     ],
     examples: [

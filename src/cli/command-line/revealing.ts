@@ -26,7 +26,7 @@ export function refuseRevealing(env: Readonly<Record<string, string | undefined>
 }
 
 function refusal(what: string, variable: string): BillingError {
-  return new BillingError('usage', `Node is told to ${what}, by which others could read keys: nothing was done`, {
+  return new BillingError('usage', `Node is told to ${what}, which would let others read keys: nothing was done`, {
     hint: `unset ${variable}, or give ${allowInspect}`,
   });
 }

@@ -61,7 +61,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   const url = urlOf(path);
   const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
   if (command.method === 'GET' && inputPath !== undefined) {
-    throw new BillingError('usage', 'a GET has no body', { hint: 'what it asks for stands in the path, behind a ?' });
+    throw new BillingError('usage', 'a GET has no body', { hint: 'put its parameters in the path, after a ?' });
   }
   const query = parseQuery(url.search);
   const body =
@@ -93,7 +93,7 @@ function urlOf(path: string): URL {
   const origin = 'http://interface.invalid';
   const url = URL.parse(path, origin);
   if (url?.origin === origin && url.hash === '' && isAsWritten(path, url)) return url;
-  throw new BillingError('usage', `"${path}" is no path`, { hint: 'give it alone, such as /v1/customers?limit=5' });
+  throw new BillingError('usage', `"${path}" is not a path`, { hint: 'give it alone, such as /v1/customers?limit=5' });
 }
 
 /** Whether the URL kept the path as written: `..` is resolved, control characters and a part after `#` are left out. */

@@ -13,7 +13,7 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
       'Writes the database as it stands at one instant to a new file, with FILE.manifest.json beside it. Others may write to the database meanwhile. A copy of the file alone lacks what is still in its log: use this command.',
     )
     .usage('<file> [flags]')
-    .argument('<file>', 'path of the backup, where there is nothing yet')
+    .argument('<file>', 'path of the backup; no such file may exist yet')
     .addHelpText(
       'after',
       `
@@ -36,12 +36,12 @@ async function backUp(file: string, session: Session): Promise<void> {
   for (const directory of await maintenance.passingBeside(file)) {
     tell(
       session,
-      say`${directory} has what another backup makes, or was making when it was killed: remove it unless one is under way`,
+      say`${directory} holds what another backup is making, or was making when it was killed: remove it unless one is running`,
     );
   }
   if (data.hasEventsElsewhere !== true) return;
   tell(
     session,
-    say`events that are in a database of their own are not in it: back that up by its own means, right after this`,
+    say`events are in a separate database and not in this backup: back that database up with its own tools, right after this`,
   );
 }

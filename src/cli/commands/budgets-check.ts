@@ -23,10 +23,13 @@ interface CheckFlags {
 
 export const declare: CommandModule['declare'] = (command, { runAction, loadManifest }) => {
   command
-    .description('Shows what each budget of a contract has consumed, metered now. Ends with 10 when one is exhausted.')
+    .description('Shows what each budget of a contract has consumed, metered now. Exit code 10 when one is exhausted.')
     .usage('<contract-id> [flags]')
     .argument('<contract-id>', 'contract id')
-    .option('--at <percent>', 'end with 10 from this percentage of a cap on (when it is exhausted when not given)')
+    .option(
+      '--at <percent>',
+      'exit code 10 from this percentage of a cap on (when not given, only when it is exhausted)',
+    )
     .addHelpText(
       'after',
       `

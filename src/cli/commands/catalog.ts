@@ -29,7 +29,7 @@ Examples:
     .description('Prints what is in use as YAML, by name, sorted; with -o json as JSON, which can be applied too.')
     .usage('[flags]')
     .option('--file <path>', 'write it here instead')
-    .option('--force', 'with --file: replace a file that says something else')
+    .option('--force', 'with --file: replace a file with other content')
     .addHelpText(
       'after',
       `
@@ -54,7 +54,7 @@ Examples:
     .usage('<file> [flags]')
     .argument(...fileArgument)
     .option(...pruneFlag)
-    .option('--exit-code', 'end with 10 when there is a difference')
+    .option('--exit-code', 'exit code 10 when there is a difference')
     .addHelpText(
       'after',
       `
@@ -72,9 +72,9 @@ Examples:
 
   command
     .command('apply')
-    .summary('Make the catalog what a file says')
+    .summary('Change the catalog to what a file says')
     .description(
-      'Shows what would change, asks, and does it. A price never changes: another takes its place, and plans that contain it are made anew. Contracts keep what they were made with. Applying twice changes nothing the second time; after a failure the same command goes on.',
+      'Shows what would change, asks, and does it. A price never changes: another takes its place, and plans that contain it are created again. Contracts keep what they were made with. Applying twice changes nothing the second time; after a failure, repeat the command to go on.',
     )
     .usage('<file> [flags]')
     .argument(...fileArgument)

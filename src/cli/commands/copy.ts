@@ -32,14 +32,14 @@ const fields = ['table', 'rowCount'];
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .description(
-      'Copies a whole book into an empty database of the same or another kind, as it stands at one instant, and compares every row, every event and the seals of the ledger at the end. The source is only read; let nobody write to it until the copy is used instead. Interrupted, the same command goes on. Ends with 10 when the two differ.',
+      'Copies a whole book into an empty database of the same or another kind, as it stands at one instant, and compares every row, every event and the seals of the ledger at the end. The source is only read; let nobody write to it until the copy is used instead. After an interruption, repeat the command to go on. Exit code 10 when the two differ.',
     )
     .usage('(--to <url> | --to-profile <name>) [flags]')
-    .option('--from <url>', 'database of the book (the one in use when not given)')
-    .option('--from-events <url>', 'where its events are, when not in that database')
-    .option('--to <url>', 'database that the book goes to')
-    .option('--to-events <url>', 'where its events go, when not into that database')
-    .option('--to-profile <name>', 'profile of that database and of its events, so that no password is in the command')
+    .option('--from <url>', 'database to copy (the one in use when not given)')
+    .option('--from-events <url>', 'database of its events, when they are not in that one')
+    .option('--to <url>', 'database to copy to')
+    .option('--to-events <url>', 'database for its events, when they do not go into that one')
+    .option('--to-profile <name>', 'profile that names both, to keep passwords out of the command')
     .addHelpText(
       'after',
       `
@@ -78,7 +78,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
       'checkFailed',
       `the copy is equal, and doctor finds ${findingCount} in it: ${first.problem}`,
       {
-        hint: 'look the source over with: tally doctor --full',
+        hint: 'check the source with: tally doctor --full',
       },
     );
   }
@@ -129,17 +129,17 @@ function createLateProgress(session: Session): Pick<Progress, 'stop'> & { readon
 async function targetOf({ to, toEvents, toProfile }: CopyFlags, session: Session): Promise<CopyPlace> {
   if (toProfile === undefined) {
     if (to !== undefined) return { database: to, events: toEvents };
-    throw new BillingError('usage', 'missing --to: the database that the book goes to');
+    throw new BillingError('usage', 'missing --to: the database to copy to');
   }
   if (to !== undefined || toEvents !== undefined) {
     throw new BillingError(
       'usage',
-      '--to-profile says where the book goes and its events, so leave --to and --to-events out',
+      '--to-profile already says where the book and its events go: leave out --to and --to-events',
     );
   }
   const { database, events } = (await session.profiles()).get(toProfile);
   if (database !== undefined) return { database: withoutFileScheme(database), events };
-  throw new BillingError('usage', `profile "${toProfile}" names no database that a book could go to`, {
+  throw new BillingError('usage', `profile "${toProfile}" names no database to copy to`, {
     hint: 'make one with: tally profile add NAME --environment embedded --database URL',
   });
 }
@@ -147,7 +147,9 @@ async function targetOf({ to, toEvents, toProfile }: CopyFlags, session: Session
 async function sourceOf(flags: CopyFlags, session: Session): Promise<CopyPlace> {
   if (flags.from !== undefined) return { database: flags.from, events: flags.fromEvents };
   if (flags.fromEvents !== undefined) {
-    throw new BillingError('usage', '--from-events is for --from', { hint: 'the book in use has --events' });
+    throw new BillingError('usage', '--from-events works only with --from', {
+      hint: 'for the database in use, give --events',
+    });
   }
   const { database, events } = requireEmbedded(await session.target(), 'copy');
   return { database, events };

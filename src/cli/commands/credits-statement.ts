@@ -25,7 +25,7 @@ interface StatementFlags extends DocumentFlags {
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   documentOptions(command)
     .description(
-      'Prints what a wallet held, every movement of a period by the time at which it was written, and what it held then. The page needs nothing else; CSV and the table have a line a movement.',
+      'Prints the opening balance of a wallet, every movement of a period by the time at which it was written, and the closing balance. The page needs no other file; CSV and the table have one line per movement.',
     )
     .usage('<contract-id> [flags]')
     .argument('<contract-id>', 'contract id')

@@ -38,9 +38,9 @@ type RunLine = Declaring['runLine'];
 export const declare: CommandModule['declare'] = (command, { runAction, runLine }) => {
   command
     .usage('[flags]')
-    .option('--events <file>', `tell it on this CSV file with ${columnsOfEvents}`)
-    .option('--seed <number>', 'other generated events', '1')
-    .option('--into <directory>', 'where the database and the files are put (a temporary one when not given)')
+    .option('--events <file>', `use the events of this CSV file, with the columns ${columnsOfEvents}`)
+    .option('--seed <number>', 'seed of the generated events', '1')
+    .option('--into <directory>', 'directory for the database and the files (a temporary one when not given)')
     .addHelpText(
       'after',
       `
@@ -113,7 +113,7 @@ async function tellIn(directory: string, flags: DemoFlags, { seed, session, runL
 /** The directory of the demo, created if needed. Throws a refusal if it is not empty. */
 function directoryFor(into: string | undefined): string {
   if (into === undefined) return mkdtempSync(join(tmpdir(), 'tallybook-demo-'));
-  if (into === '') throw new BillingError('usage', '--into names no directory');
+  if (into === '') throw new BillingError('usage', '--into is empty: it must name a directory');
   refuseUrl(into, { what: '--into takes a directory', hint: 'name a new directory: its database is a file in there' });
   const directory = resolve(into);
   let isEmpty: boolean;
@@ -124,7 +124,7 @@ function directoryFor(into: string | undefined): string {
     if (isFailureOfDisk(cause)) throw unwritable(into, cause);
     const { code } = cause as NodeJS.ErrnoException;
     const hint = code === 'ENOTDIR' ? 'name a new directory' : 'name a directory that you may write to';
-    const words = code === 'ENOTDIR' && existsSync(directory) ? 'is no directory' : `cannot be used (${code})`;
+    const words = code === 'ENOTDIR' && existsSync(directory) ? 'is not a directory' : `cannot be used (${code})`;
     throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint });
   }
   if (isEmpty) return directory;
@@ -199,7 +199,7 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
   } catch (error) {
     // The hints of an import name flags that the demo does not have.
     if (!(error instanceof BillingError) || error.kind !== 'usage') throw error;
-    throw reworded(error, `${file}: ${error.message}`, `the demo takes CSV with ${columnsOfEvents}`);
+    throw reworded(error, `${file}: ${error.message}`, `the demo takes CSV with the columns ${columnsOfEvents}`);
   }
   instants.sort((a, b) => Temporal.Instant.compare(a, b));
   const [first, last] = [instants[0], instants.at(-1)];

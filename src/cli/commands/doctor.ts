@@ -19,14 +19,14 @@ const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
     .description(
-      'Checks the file, its schema, and the books of every organization: balances from entries, invoices from events and frozen prices, seals, numbers, periods. Changes nothing, but with --rebuild what is derived. Ends with 10 when anything is wrong; what is only worth a look is a warning.',
+      'Checks the file, its schema, and the books of every organization: balances from entries, invoices from events and frozen prices, seals, numbers, periods. Changes nothing, except derived data with --rebuild. Exit code 10 when anything is wrong; what is only worth a look is a warning.',
     )
     .usage('[flags]')
     .option(
       '--full',
-      'also every index, every version of every event, every late event, and what is kept to meter quickly',
+      'also every index, every version of every event, every late event, and the data kept to meter quickly',
     )
-    .option('--rebuild', 'first make anew, from the events alone, what is kept to find and meter them quickly')
+    .option('--rebuild', 'first rebuild, from the events alone, the data kept to find and meter them quickly')
     .addHelpText(
       'after',
       `
@@ -35,7 +35,7 @@ Examples:
   tally doctor
   # Every finding with its object and what to do, for a program
   tally doctor --full -o json
-  # What is kept beside the events is wrong: make it anew, and look again
+  # The data derived from events is wrong: rebuild it, and check again
   tally doctor --rebuild --full
 `,
     )
@@ -53,7 +53,7 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   const target = requireEmbedded(await session.target(), 'doctor');
   const { database, events } = target;
   if (rebuild === true && session.flags.dryRun !== true) {
-    await confirmWrite(session, target, say`Make anew what is derived from events`);
+    await confirmWrite(session, target, say`Rebuild the data derived from events`);
   }
   const maintenance = await dependencies.openMaintenance();
   if (rebuild === true) await rebuildDerived(session, target, maintenance);
@@ -78,10 +78,10 @@ async function rebuildDerived(
 ): Promise<void> {
   const words =
     flags.dryRun === true
-      ? 'what is derived from events would be made anew'
+      ? 'the data derived from events would be rebuilt'
       : (await maintenance.rebuild(database, { events }))
-        ? 'what is derived from events was made anew'
-        : 'nothing is derived from events here';
+        ? 'the data derived from events was rebuilt'
+        : 'there is no data derived from events here';
   tell({ flags, terminal }, say`${withoutPassword(database)}: ${words}`);
 }
 
@@ -97,7 +97,7 @@ function tellSummary(
     );
     if (eventsDroppedBefore === undefined) continue;
     terminal.err(
-      say`${name}: events from before ${eventsDroppedBefore} were dropped: what they billed was held to what was frozen of them\n`,
+      say`${name}: events from before ${eventsDroppedBefore} were dropped: what they billed was compared with what was frozen of them\n`,
     );
   }
   const listed = findings.length === findingCount ? '' : `, ${findings.length} of them listed`;

@@ -32,7 +32,8 @@ Examples:
           const known = [...(command.parent?.commands.map((each) => each.name()) ?? []), ...Object.keys(helpTopics)];
           const meant = nearest(topic, known);
           throw new BillingError('usage', `there is no help on "${topic}"`, {
-            hint: meant === undefined ? `there is ${topics}, and help of every command` : `did you mean ${meant}?`,
+            hint:
+              meant === undefined ? `the topics are ${topics}; every command has help too` : `did you mean ${meant}?`,
           });
         }
         terminal.out(vouch(helpTopics[topic]));

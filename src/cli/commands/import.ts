@@ -78,7 +78,7 @@ Examples:
     .command('events')
     .summary('Events from CSV, JSON lines or CloudEvents')
     .description(
-      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Packed by gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips, since they are no numbers, are named at the end, and so is what no meter reads or comes too late to be billed.',
+      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Compressed with gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips because they are not numbers are named at the end, and so are events that no meter reads or that come too late to be billed.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the file, or - for standard input')
@@ -87,30 +87,33 @@ Examples:
     .option('--customer <external-id>', 'customer of every event, by your own id')
     .option('--customer-id <id>', 'customer of every event, by id')
     .option('--customer-column <column>', 'column with your own id of the customer')
-    .option('--contract-id <id>', 'contract that is billed; found by itself when not given')
-    .option('--timestamp <column>', 'column that says when it happened (the one called timestamp when not given)')
+    .option('--contract-id <id>', 'contract to bill; found automatically when not given')
+    .option('--timestamp <column>', 'column with the time of the event (the one called timestamp when not given)')
     .option('--time-zone <zone>', 'zone of timestamps that carry no offset', 'UTC')
     .option(
       '--property <name=column>',
-      'property from a column, repeatable (every other column when not given)',
+      'property from a column, repeatable (all remaining columns when not given)',
       repeated,
     )
     .option('--set <name=value>', 'property with the same value on every event, repeatable', repeated)
     .option('--key-column <column>', 'column that identifies a row (its content when not given)')
-    .option('--source <name>', 'tells apart files whose equal rows are different events')
+    .option('--source <name>', 'a name for this file; equal rows under another name are different events')
     .addOption(
       command
-        .createOption('--format <format>', 'by the name or the first character when not given')
+        .createOption(
+          '--format <format>',
+          'format of the file; recognized by its name or first character when not given',
+        )
         .choices([...importFormats]),
     )
-    .option('--delimiter <character>', 'of CSV: what separates columns', ',')
+    .option('--delimiter <character>', 'character between the columns of CSV', ',')
     .option(
       '--batch-size <number>',
       `events sent at a time (${usualBatchSize} when not given, and fewer at the beginning of a large file)`,
     )
     .option(
       '--refused <path>',
-      'write refused rows to this CSV file, with line and reason; replaces those of an earlier run',
+      'write refused rows to this CSV file, with line and reason; replaces the file of an earlier run',
     )
     .addHelpText(
       'after',
@@ -120,7 +123,7 @@ Examples:
   tally import events trace.csv --event-name llm.request --customer acme
   # Customers in a column, two properties, times of Berlin
   tally import events usage.csv --event-name api.call --customer-column account --property bytes=size --property region --time-zone Europe/Berlin
-  # CloudEvents, packed, from another program
+  # CloudEvents, compressed, from another program
   zcat events.jsonl.gz | tally import events - --format cloudevents
   # What would be imported
   tally import events trace.csv --event-name llm.request --customer acme --dry-run
@@ -288,7 +291,7 @@ async function tellReport(
     throw new BillingError('interrupted', `stopped after ${unit} ${report.lastLine}; repeat the import to go on`);
   }
   if (refused.length > 0) {
-    const others = isRehearsal ? 'the others would be imported' : 'the others are imported';
+    const others = isRehearsal ? 'the others would be imported' : 'the others were imported';
     const message =
       accepted === 0
         ? `every row was refused: nothing ${isRehearsal ? 'would be' : 'was'} imported`
@@ -299,12 +302,12 @@ async function tellReport(
 
 /** Warns of replaced events: another version of an imported file, or a key that several rows share. */
 function tellReplaced(session: Session, replaced: number, isRehearsal: boolean): void {
-  const [verb, end] = isRehearsal ? ['would replace', 'would be'] : ['replaced', 'is'];
+  const [verb, end] = isRehearsal ? ['would replace', 'would no longer be'] : ['replaced', 'is no longer'];
   const events = counted(replaced, 'event');
-  tell(session, say`warning: ${events} ${verb} what came under the same key before, which ${end} billed no more`);
+  tell(session, say`warning: ${events} ${verb} what came earlier under the same key, which ${end} billed`);
   tell(
     session,
-    say`  hint: what comes last counts: import the newest file last; a key (--key-column) is one row's own`,
+    say`  hint: the last version counts: import the newest file last; give each row a key of its own (--key-column)`,
   );
 }
 

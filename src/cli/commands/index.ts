@@ -23,7 +23,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     load: () => import('./profile.ts'),
   },
   doctor: {
-    summary: 'Hold a database to every rule',
+    summary: 'Check the books of a database',
     heading: 'Administration:',
     takesDryRun: true,
     load: () => import('./doctor.ts'),
@@ -40,7 +40,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     load: () => import('./restore.ts'),
   },
   copy: {
-    summary: 'A whole book from one database to another',
+    summary: 'Copy a whole book to another database',
     heading: 'Administration:',
     takesDryRun: true,
     load: () => import('./copy.ts'),
@@ -78,7 +78,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     load: () => import('./simulate.ts'),
   },
   demo: {
-    summary: 'The main job on a database of its own',
+    summary: 'A worked example on a new database',
     heading: 'Tools:',
     // It has its own database; its `--events` is a file of events for the story.
     ownFlags: ['events'],
@@ -107,7 +107,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
 export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<LocalCommand, 'summary' | 'load'>>>>> = {
   budgets: {
     check: {
-      summary: 'Whether a budget of a contract is exhausted, by the exit code',
+      summary: 'Tell by the exit code whether a budget of a contract is exhausted',
       load: () => import('./budgets-check.ts'),
     },
   },

@@ -12,7 +12,7 @@ import type { CommandModule } from './command.ts';
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   documentOptions(command)
     .description(
-      'Prints an invoice as one page that needs nothing else: no script, no font, no request. A browser prints it, or saves it as PDF. CSV has its lines, JSON all of it.',
+      'Prints an invoice as one page that needs no other file: no script, no font, no request. A browser prints it, or saves it as PDF. CSV has its lines, JSON all of it.',
     )
     .usage('<invoice-id> [flags]')
     .argument('<invoice-id>', 'invoice id')
@@ -38,9 +38,9 @@ Examples:
 export function documentOptions(command: Command): Command {
   return command
     .addOption(command.createOption('--format <format>', 'how to print it').choices([...documentFormats]))
-    .option('--file <path>', 'write it to this new file; its ending says the format')
+    .option('--file <path>', 'write it to this new file; its extension says the format')
     .option('--force', 'with --file: replace a file')
-    .option('--sender <file>', 'text file whose lines stand at the top: your name first, then your address');
+    .option('--sender <file>', 'text file with the lines to print at the top: your name first, then your address');
 }
 
 const view: View = {

@@ -49,9 +49,9 @@ Examples:
   filtered(command.command('list'))
     .summary('List what was written, newest first')
     .description(
-      'Lists the journal of this user: every write, and for what moves money its beginning too. State begun or unknown, with nothing after it: nobody knows yet whether it was done.',
+      'Lists the journal of this user: every write, and for a write that moves money its beginning too. A call whose last state is begun or unknown may or may not have been done.',
     )
-    .option('--limit <number>', 'lines at most', '100')
+    .option('--limit <number>', 'maximum number of lines', '100')
     .option('--unfinished', 'only calls whose outcome is not known')
     .usage('[flags]')
     .addHelpText(
@@ -89,7 +89,7 @@ Examples:
     .action(async (flags: VerifyFlags) => await runAction(async (session) => await verify(flags, session)));
   filtered(command.command('export'))
     .summary('Print the lines as they were written, oldest first')
-    .description('Prints the lines as they were written, one JSON object a line; another format with -o.')
+    .description('Prints the lines as they were written, one JSON object per line; another format with -o.')
     .usage('[flags]')
     .addHelpText(
       'after',
@@ -167,7 +167,7 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   const found = texts.map(readLine).filter((line) => line !== undefined);
   if (found.length < texts.length) {
     terminal.err(
-      say`damaged and not shown: ${counted(texts.length - found.length, 'line')}; see tally journal verify\n`,
+      say`damaged and not shown: ${counted(texts.length - found.length, 'line')}; see them with: tally journal verify\n`,
     );
   }
   const listed = flags.unfinished === true ? unfinished(found) : found;

@@ -20,7 +20,7 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     'after',
     `
 Examples:
-  # A database of its own, used from now on
+  # A database on this machine, used from now on
   tally profile add local --environment embedded --database ./demo.db
   tally profile use local
   # What commands work on
@@ -35,7 +35,9 @@ Examples:
     )
     .argument('[name]', 'lowercase letters, digits, - and _')
     .usage('<name> --environment <environment> [flags]')
-    .addOption(command.createOption('--environment <environment>', 'what it is').choices([...environments]))
+    .addOption(
+      command.createOption('--environment <environment>', 'what the service or database is').choices([...environments]),
+    )
     .option('--base-url <url>', 'address of a remote service')
     .option('--key-stdin', 'read the key from standard input')
     .option('--key-file <file>', 'read the key from a file')
@@ -47,7 +49,7 @@ Examples:
 Examples:
   # A sandbox; the key is asked for
   tally profile add sandbox --environment sandbox --base-url https://sandbox.billing.example.com
-  # A database of its own
+  # A database on this machine
   tally profile add local --environment embedded --database ./demo.db
   # The database of production itself: every write to it asks first
   tally profile add books --environment production --database /srv/billing/books.db
@@ -88,7 +90,7 @@ Examples:
   });
   declareVerb(command, 'remove', {
     summary: 'Remove a profile and its key',
-    examples: [addLocal, ['And away with it', 'tally profile remove local']],
+    examples: [addLocal, ['Remove it', 'tally profile remove local']],
     takesName: true,
     runAction,
     action: remove,
@@ -145,7 +147,7 @@ function declareVerb(command: Command, name: string, verb: Verb): Command {
 function onProfile(session: Session, name: string): Session {
   const { profile } = session.flags;
   if (name !== '' && profile !== undefined && profile !== name) {
-    throw new BillingError('usage', `${name} and --profile ${profile} both say which one`, {
+    throw new BillingError('usage', `${name} and --profile ${profile} both name a profile`, {
       hint: 'give one of them',
     });
   }

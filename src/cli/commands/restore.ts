@@ -19,14 +19,14 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the backup')
-    .option('--to <database>', 'where the database shall stand (the one in use when not given)')
+    .option('--to <database>', 'database to make (the one in use when not given)')
     .addHelpText(
       'after',
       `
 Examples:
   # Beside the damaged one
   tally restore ./demo-backup.db --to ./restored.db
-  # Whether it would go, and what is in it
+  # Whether it would work, and what is in it
   tally restore ./demo-backup.db --to ./another.db --dry-run
 `,
     )
@@ -47,9 +47,7 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   if (globals.quiet === true) return;
   if (isDryRun) return terminal.err(say`dry run: the backup of ${data.createdAt} is whole, and nothing was made\n`);
   const shown = withoutPassword(to);
-  terminal.err(
-    say`${shown} is the database of ${data.createdAt}; look it over with: tally doctor --database ${shown}\n`,
-  );
+  terminal.err(say`${shown} is the database of ${data.createdAt}; check it with: tally doctor --database ${shown}\n`);
 }
 
 async function databaseInUse(file: string, session: Session): Promise<string> {

@@ -41,14 +41,11 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     )
     .option('--tls-cert <file>', 'certificate with its chain, as PEM; with --tls-key')
     .option('--tls-key <file>', 'key of the certificate, as PEM')
-    .option('--behind-proxy', 'a proxy in front ends TLS')
-    .option(
-      '--trust-proxy <ranges>',
-      'proxies that say whom a request is from, such as 10.0.0.0/8; others are not believed',
-    )
+    .option('--behind-proxy', 'a proxy in front terminates TLS')
+    .option('--trust-proxy <ranges>', 'proxies to believe when they say where a request is from, such as 10.0.0.0/8')
     .option(
       '--rate-limit <number>',
-      `requests a minute and address (${limits.requestsPerMinute} when not given, 0 lifts it)`,
+      `requests a minute from one address (${limits.requestsPerMinute} when not given, 0 for no limit)`,
     )
     .option(
       '--bill-every <seconds>',
@@ -56,22 +53,22 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
     )
     .option(
       '--drain-seconds <number>',
-      'seconds, when it is to stop, in which /readyz says no and requests are answered all the same (0 when not given)',
+      'seconds after a stop signal in which /readyz says no and requests are still answered (0 when not given)',
     )
     .option(...allowPrivateFlag)
-    .option('--log-requests', 'a line of JSON on standard error for each request, not for failures alone')
+    .option('--log-requests', 'a line of JSON on standard error for each request, not only for failures')
     .addHelpText(
       'after',
       `
 Examples:
   # A sandbox on this machine
   tally serve --port 8787
-  # What it does, for those who watch: /healthz, /readyz, /metrics, and a line of JSON for each request
+  # For monitoring: /healthz, /readyz, /metrics, and a line of JSON for each request
   tally serve --log-requests
-  # For other machines, by TLS of its own; or behind a proxy on the network 10.0.0.0/8
+  # For other machines, with its own TLS; or behind a proxy on the network 10.0.0.0/8
   tally serve --host 0.0.0.0 --tls-cert chain.pem --tls-key key.pem
   tally serve --host 0.0.0.0 --behind-proxy --trust-proxy 10.0.0.0/8
-  # Without a rate limit, on a database of its own
+  # Without a rate limit, on another database
   tally serve --database ./sandbox.db --rate-limit 0
 `,
     )
@@ -148,7 +145,7 @@ async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Prom
     if (error.retryAfterSeconds !== undefined) return;
     tell(
       session,
-      say`warning: changes are refused and nothing is billed until this is mended and, where it is a file, serve is started again: ${error.message}`,
+      say`warning: changes are refused and nothing is billed until this is fixed and, for a file, serve is restarted: ${error.message}`,
     );
   }
 }

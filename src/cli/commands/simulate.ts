@@ -20,7 +20,7 @@ export const declare: CommandModule['declare'] = (command, { runAction }) => {
 The files of the examples come with the package: they are in "$(npm root -g)/tallybook/examples".
 
 Examples:
-  # Play a scenario and hold it to what it expects
+  # Play a scenario and check what it expects
   tally simulate run examples/price-change.yaml
   # What it billed, for a spreadsheet
   tally simulate run examples/price-change.yaml --show invoices -o csv
@@ -33,12 +33,12 @@ Examples:
     .command('run')
     .summary('Play a scenario from its start to its end')
     .description(
-      'Plays customers, contracts, grants, budgets, usage and steps of a YAML file on a service in memory with a clock of its own, and prints the timeline, invoices, ledger, balances and budgets. The same file and seed give the same bytes. Ends with 10 when what the file expects is not met, each with its line.',
+      'Plays customers, contracts, grants, budgets, usage and steps of a YAML file on a service in memory with a clock of its own, and prints the timeline, invoices, ledger, balances and budgets. The same file and seed give the same bytes. Exit code 10 when an expectation of the file is not met; each one is named with its line.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'the scenario, or - for standard input')
-    .option('--seed <number>', "other made-up usage (the file's when not given)")
-    .addOption(command.createOption('--show <part>', 'this part alone').choices(reportPartNames))
+    .option('--seed <number>', "seed of made-up usage; another seed makes other usage (the file's when not given)")
+    .addOption(command.createOption('--show <part>', 'print only this part').choices(reportPartNames))
     .option(
       '--junit <path>',
       'write the expectations to this file as JUnit XML, for CI; replaces the report of an earlier run',
@@ -66,17 +66,17 @@ Examples:
     .command('compare')
     .summary('Real usage under another catalog, start date or grant')
     .description(
-      "Plays the contracts, credits and usage of a database twice in memory, as they were and under other conditions, and prints for each customer what is billed before and after. The database is copied and only read. The catalog is applied as 'tally catalog apply' does, and contracts are made anew on the plan of the same name; prices that a contract agreed on stay. A customer with a contract that cannot be repeated is left out of every amount, which is noted, and ends the command with 10. Before is the replay of the unchanged history; BILLED, what the invoices say, differs where something cannot be repeated, which is noted. A database on a server is read as it is. A mirror that tally pull made (--database mirror.db) has no events: there the quantities on its invoices stand for them, each at the end of its billing period, so whole periods come to what they come to. The days within one are not known: where credits lapsed, as much usage as they paid is taken to come before, which is noted, and a new grant that lapses within a period pays nothing of the rest. Prices agreed on and rates are read off the lines; meters of the other catalog count what was invoiced.",
+      "Plays the contracts, credits and usage of a database twice in memory, as they were and under other conditions, and prints for each customer what is billed before and after. The database is copied and only read. The catalog is applied as 'tally catalog apply' does, and contracts are created again on the plan of the same name; prices that a contract agreed on stay. A customer with a contract that cannot be repeated is left out of every amount, which is noted, and makes the exit code 10. Before is the replay of the unchanged history; BILLED is what the invoices say; it differs where something cannot be repeated, which is noted. A database on a server is read as it is. A mirror that tally pull made (--database mirror.db) has no events: there the quantities on its invoices stand in for them, each at the end of its billing period, so whole periods give the same amounts. The days within a period are not known: where credits lapsed, as much usage as they paid is taken to come before, which is noted, and a new grant that lapses within a period pays nothing of the rest. Agreed prices and rates are read off the lines; meters of the other catalog count what was invoiced.",
     )
     .usage('[flags]')
-    .option('--catalog <file>', 'under this catalog file')
+    .option('--catalog <file>', 'with this catalog file')
     .option('--start-date <date>', 'with this first day of service for every contract; not on a mirror')
     .option(
       '--grant <fields>',
       'with a promotional grant: amount-cents=…,customer=…,at=…,expires-at=…; to every customer, at the start of the contract and for good where these are left out; repeatable',
       repeated,
     )
-    .option('--customer <id>', 'this customer alone, by id or your own id; repeatable', repeated)
+    .option('--customer <id>', 'only this customer, by id or your own id; repeatable', repeated)
     .option('--from <date>', 'count billing periods that begin from this date on')
     .option(
       '--to <date>',

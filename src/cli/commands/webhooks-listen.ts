@@ -65,7 +65,7 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   try {
     await once(server, 'listening');
   } catch (cause) {
-    throw new BillingError('unavailable', `port ${port} of 127.0.0.1 cannot be listened on`, {
+    throw new BillingError('unavailable', `cannot listen on port ${port} of 127.0.0.1`, {
       hint: 'choose another with --port',
       cause,
     });
@@ -186,7 +186,7 @@ async function readSecret(flags: ListenFlags, { terminal, dependencies }: Sessio
       : await readTextFile(flags.secretFile, terminal);
   const secret = given?.trim() ?? '';
   if (/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) return secret;
-  throw new BillingError('usage', secret === '' ? 'no secret was given' : 'this is no secret of a webhook', {
-    hint: 'give the whsec_… of the endpoint by TALLY_WEBHOOK_SECRET, --secret-stdin or --secret-file',
+  throw new BillingError('usage', secret === '' ? 'no secret was given' : 'this is not a webhook secret', {
+    hint: 'give the whsec_… of the endpoint with TALLY_WEBHOOK_SECRET, --secret-stdin or --secret-file',
   });
 }

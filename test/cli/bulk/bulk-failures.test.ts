@@ -22,7 +22,10 @@ describe('the command line', () => {
     ['credits grant --from - --yes -o name', '-o name does not go with this command'],
     ['credits grant --from - --yes --json nope', 'there is no field "nope"'],
     ['credits grant --from - --yes --columns nope', 'there is no field "nope"'],
-    ['credits grant --from - --yes --result /nowhere/result.csv', 'cannot write /nowhere/result.csv: there is no such'],
+    [
+      'credits grant --from - --yes --result /nowhere/result.csv',
+      'cannot write /nowhere/result.csv: the directory does not exist',
+    ],
     ['credits grant --from - --yes --result /', 'cannot write /: it is a directory'],
     ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
     ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],

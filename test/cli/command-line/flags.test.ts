@@ -133,7 +133,7 @@ describe('what is typed becomes what is sent', () => {
   });
 
   test('a field that cannot be null cannot be cleared', async () => {
-    await expect(bodyOf({}, { cleared: ['name'] })).rejects.toThrow('--clear name: there is no such field');
+    await expect(bodyOf({}, { cleared: ['name'] })).rejects.toThrow('--clear name: no field of this name');
   });
 
   test.each(['metadata', 'dimensions'])('a name of %s that would touch prototypes is refused', async (member) => {

@@ -25,7 +25,7 @@ describe('a flag that means nothing without another is refused without it, and n
     const shell = createShell();
     const { code, stdout, stderr } = await shell.run(line ?? '');
     expect({ code, stdout, calls: shell.calls.length }).toEqual({ code: 2, stdout: '', calls: 0 });
-    expect(stderr).toMatch(new RegExp(`^tally: --[a-z]+ goes with --${other}\\n$`));
+    expect(stderr).toMatch(new RegExp(`^tally: --[a-z]+ works only with --${other}\\n$`));
   });
 
   test('the help of each begins with the other', () => {

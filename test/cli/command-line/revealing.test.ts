@@ -25,7 +25,7 @@ test.each([
   const shell = createShell({ env: { NODE_OPTIONS: options } });
   const { code, stdout, stderr } = await shell.run('customers list');
   expect([code, stdout, shell.targets]).toEqual([2, '', []]);
-  expect(stderr).toMatch(/^tally: Node is told to start with --[a-z_-]+, by which others could read keys/);
+  expect(stderr).toMatch(/^tally: Node is told to start with --[a-z_-]+, which would let others read keys/);
   expect(stderr).toContain('unset NODE_OPTIONS, or give --allow-inspect');
 });
 

@@ -42,17 +42,17 @@ describe('tally api', () => {
     ['GET /v1/nothing', 'there is no GET /v1/nothing'],
     ['DELETE /v1/customers', 'there is no DELETE /v1/customers'],
     ['GET', 'missing <method> or <path>'],
-    ['GET https://billing.example.com/v1/customers', 'is no path'],
-    ['GET //billing.example.com/v1/customers', 'is no path'],
-    ['GET http://[', 'is no path'],
-    ['GET /v1/customers/%zz', 'is no path'],
-    ['POST /v1/invoices/../contracts/k1/cancel', 'is no path'],
-    ['POST /v1/invoices/%2e%2E/contracts/k1/cancel', 'is no path'],
-    ["POST '/v1/contracts/k1/cancel#/../../plans'", 'is no path'],
-    [String.raw`POST '/v1\contracts\k1/cancel'`, 'is no path'],
-    ["POST '/v1/contracts/k1/can\ncel'", 'is no path'],
-    ["GET '/v1/customers?limit=1#&offset=5'", 'is no path'],
-    ["GET '/v1/customers?limit=1\t0'", 'is no path'],
+    ['GET https://billing.example.com/v1/customers', 'is not a path'],
+    ['GET //billing.example.com/v1/customers', 'is not a path'],
+    ['GET http://[', 'is not a path'],
+    ['GET /v1/customers/%zz', 'is not a path'],
+    ['POST /v1/invoices/../contracts/k1/cancel', 'is not a path'],
+    ['POST /v1/invoices/%2e%2E/contracts/k1/cancel', 'is not a path'],
+    ["POST '/v1/contracts/k1/cancel#/../../plans'", 'is not a path'],
+    [String.raw`POST '/v1\contracts\k1/cancel'`, 'is not a path'],
+    ["POST '/v1/contracts/k1/can\ncel'", 'is not a path'],
+    ["GET '/v1/customers?limit=1#&offset=5'", 'is not a path'],
+    ["GET '/v1/customers?limit=1\t0'", 'is not a path'],
     ['GET /v1/customers --input -', 'a GET has no body'],
     ['GET /v1/customers --json id', 'an answer is printed whole'],
   ])('%s is refused', async (line, words) => {
@@ -121,7 +121,10 @@ describe('tally commands', () => {
       expect(told['exitCodes']).toMatchObject({ 0: 'done', 11: 'refused: confirmation needed or declined' });
       const serve = (await localPages(manifest)).find(({ words }) => words.join(' ') === 'serve');
       expect(told['localCommands']).toContainEqual(JSON.parse(JSON.stringify(serve)));
-      expect(told['globalFlags']).toContainEqual({ name: 'debug', description: 'say more when something fails' });
+      expect(told['globalFlags']).toContainEqual({
+        name: 'debug',
+        description: 'print more detail when something fails',
+      });
     },
   );
 });

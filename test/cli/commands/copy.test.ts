@@ -37,8 +37,11 @@ test('a book goes to the database of a profile, and no word of the command names
 });
 
 test.each([
-  [['--to', 'other.db'], '--to-profile says where the book goes'],
-  [['--to-events', 'clickhouse://events.example/billing'], '--to-profile says where the book goes'],
+  [['--to', 'other.db'], '--to-profile already says where the book and its events go'],
+  [
+    ['--to-events', 'clickhouse://events.example/billing'],
+    '--to-profile already says where the book and its events go',
+  ],
 ])('a profile and %j are two places, and neither is taken', async (words, message) => {
   await stage.tally(['profile', 'add', 'new', '--environment', 'embedded', '--database', placeOf('new.db')]);
   const { exitCode, stderr } = await stage.tally(['copy', '--to-profile', 'new', ...words]);
@@ -51,7 +54,7 @@ test('a profile without a database of its own, and one that is not there, are re
   const bare = await stage.tally(['copy', '--to-profile', 'bare']);
   expect(bare).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('names no database that a book could go to'),
+    stderr: expect.stringContaining('names no database to copy to'),
   });
   const missing = await stage.tally(['copy', '--to-profile', 'nobody']);
   expect(missing.exitCode).not.toBe(0);

@@ -61,7 +61,7 @@ describe('tally doctor', () => {
     expect((await doctor()).stderr).toContain('tally doctor --rebuild');
     const { exitCode, stderr } = await doctor('--rebuild');
     expect(exitCode).toBe(0);
-    expect(stderr).toContain(`${copy}: what is derived from events was made anew\n`);
+    expect(stderr).toContain(`${copy}: the data derived from events was rebuilt\n`);
     expect(await stage.tally(['doctor', '--rebuild', '--quiet', '--database', wrong])).toMatchObject({ exitCode: 10 });
   });
 

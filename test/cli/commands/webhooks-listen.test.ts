@@ -183,7 +183,7 @@ describe('the secret', () => {
 
   test.each([
     ['', 'no secret was given'],
-    ['hunter2hunter2hunter2', 'this is no secret of a webhook'],
+    ['hunter2hunter2hunter2', 'this is not a webhook secret'],
   ])('is needed, in its form: %j', async (given, message) => {
     const outcome = await createShell({ env: { TALLY_WEBHOOK_SECRET: given } }).run('webhooks listen');
     expect(outcome.code).toBe(2);

@@ -76,9 +76,9 @@ describe('the demo on generated events', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'file');
     writeFileSync(file, '');
     for (const [into, words] of [
-      [file, 'is no directory'],
+      [file, 'is not a directory'],
       [join(file, 'below'), 'cannot be used (ENOTDIR)'],
-      ['', '--into names no directory'],
+      ['', '--into is empty: it must name a directory'],
       [
         'postgres://ada:s3/cret@db.example/x',
         'tally: postgres://ada:…@db.example/x is a URL, and --into takes a directory',
@@ -95,7 +95,7 @@ describe('the demo on generated events', () => {
     const { exitCode, stderr } = await demo('--events', file);
     expect([exitCode, stderr]).toEqual([
       10,
-      'tally: the story ends at tally import events: 1 of 2 rows was refused; the others are imported\n',
+      'tally: the story ends at tally import events: 1 of 2 rows was refused; the others were imported\n',
     ]);
   });
 });

@@ -26,7 +26,8 @@ async function importing(rows: readonly string[], ...flags: readonly string[]) {
   };
 }
 
-const hint = "  hint: what comes last counts: import the newest file last; a key (--key-column) is one row's own";
+const hint =
+  '  hint: the last version counts: import the newest file last; give each row a key of its own (--key-column)';
 
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('of a file that comes again it says how many are not new', async () => {
@@ -43,7 +44,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     await importing(['1,2026-02-02 00:00:00,50', '2,2026-02-03 00:00:00,6']);
     expect(await importing(good)).toEqual({
       known: { unchanged: 1, replaced: 1 },
-      told: ['warning: 1 event replaced what came under the same key before, which is billed no more', hint],
+      told: ['warning: 1 event replaced what came earlier under the same key, which is no longer billed', hint],
     });
   });
 
@@ -52,7 +53,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     const rows = [1, 2, 3, 4, 5].map((day) => `same,2026-02-0${day} 00:00:00,${day}`);
     expect(await importing(rows, '--batch-size', '2')).toMatchObject({
       known: { unchanged: 0, replaced: 4 },
-      told: ['warning: 4 events replaced what came under the same key before, which is billed no more', hint],
+      told: ['warning: 4 events replaced what came earlier under the same key, which is no longer billed', hint],
     });
   });
 });
@@ -62,7 +63,10 @@ test('a rehearsal on a database says it before', async () => {
   await importing(good);
   expect(await importing(['1,2026-02-02 00:00:00,50'], '--dry-run')).toEqual({
     known: { unchanged: 0, replaced: 1 },
-    told: ['warning: 1 event would replace what came under the same key before, which would be billed no more', hint],
+    told: [
+      'warning: 1 event would replace what came earlier under the same key, which would no longer be billed',
+      hint,
+    ],
   });
 });
 

@@ -86,7 +86,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
     const found = await stage.tally(['usage', 'events', '--jq', '.data[] | select(.properties.tokens == "12 USD")']);
     const { idempotencyKey } = JSON.parse(found.stdout) as { readonly idempotencyKey: string };
     const corrected = `timestamp,status,tokens,key\n2026-02-01 00:00:03,ok,12,${idempotencyKey}\n`;
-    const told = 'warning: 1 event replaced what came under the same key before, which is billed no more';
+    const told = 'warning: 1 event replaced what came earlier under the same key, which is no longer billed';
     const again = await importing(corrected, ...ofRequests, '--key-column', 'key');
     expect(warningsOf(again.stderr)).toEqual([told]);
     expect(await read()).toMatchObject({ quantity: 15.5, eventCount: 3, skippedCount: 0 });
@@ -179,7 +179,7 @@ test('events that no meter takes are said to be so by their names, and a key tha
   expect(stderr).toContain('hint: nothing is billed for that; see what meters read with: tally meters list');
   expect(warningsOf((await importing(text, ...flags, '--property', 'bytes=size')).stderr)).toEqual([
     told[0],
-    'warning: 6 events replaced what came under the same key before, which is billed no more',
+    'warning: 6 events replaced what came earlier under the same key, which is no longer billed',
   ]);
 });
 

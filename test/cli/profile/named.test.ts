@@ -7,7 +7,7 @@ test.each(['show', 'check'])('profile %s takes one name', async (verb) => {
   for (const name of ['one', 'two']) await shell.run(`profile add ${name} --environment embedded`);
   const { code, stderr } = await shell.run(`profile ${verb} one --profile two`);
   expect([code, shell.calls]).toEqual([2, []]);
-  expect(stderr).toContain('one and --profile two both say which one');
+  expect(stderr).toContain('one and --profile two both name a profile');
   expect((await shell.run('profile show one --profile one')).code).toBe(0);
 });
 

@@ -148,7 +148,7 @@ describe('the file', () => {
       const before = readFileSync(path);
       const outcome = await on.stage.tally(['pull', '--to', path, '--contract', ...on.contracts]);
       expect(outcome).toMatchObject({ exitCode: 7, stdout: '' });
-      expect(outcome.stderr).toContain('is no mirror');
+      expect(outcome.stderr).toContain('is not a mirror');
       expect(readFileSync(path).equals(before)).toBe(true);
     }
     await on.pullAll();
