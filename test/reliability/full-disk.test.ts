@@ -65,7 +65,7 @@ test.runIf(canFillDisk)(
     const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect([status, stderr.split('\n')[0]]).toEqual([
       9,
-      `tally: cannot write ${join(config, 'config.json.lock')}: the file would be larger than it may be`,
+      `tally: cannot write ${join(config, 'config.json.lock')}: the file would exceed the size limit`,
     ]);
     expect(readdirSync(config)).toEqual([]);
   },
@@ -122,7 +122,7 @@ test.runIf(canFillDisk)(
     const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect([status, stderr.split('\n')[0]]).toEqual([
       9,
-      `tally: cannot write ${file}: the file would be larger than it may be`,
+      `tally: cannot write ${file}: the file would exceed the size limit`,
     ]);
     expect(readdirSync(out)).toEqual([]);
   },

@@ -91,7 +91,7 @@ describe('a database is never replaced, even where force is given', () => {
     for (const more of [['--dry-run'], []]) {
       const { exitCode, stdout, stderr } = await stage.tally([...forced(path), '--database', database, ...more]);
       expect([exitCode, stdout]).toEqual([2, '']);
-      expect(stderr).toContain(`${path} is of a database, which is never replaced: nothing was written`);
+      expect(stderr).toContain(`${path} belongs to a database, which is never replaced: nothing was written`);
     }
     expect(existsSync(path) ? readFileSync(path) : undefined).toEqual(before);
   });
@@ -144,14 +144,16 @@ describe.skipIf(process.platform === 'win32')('a file that may be replaced', () 
 
   test.each([
     ['a directory', tmpdir(), 'it is a directory'],
-    ['no directory', join(tmpdir(), 'none-of-it', 'file'), 'there is no such directory'],
+    ['no directory', join(tmpdir(), 'none-of-it', 'file'), 'the directory does not exist'],
   ])('%s is named', (_name, path, words) => {
     expect(() => writeOutputFile(path, '', { isForced: true })).toThrow(`cannot write ${path}: ${words}`);
   });
 
   test.skipIf(process.platform === 'win32')('a file in the place of its directory is named', () => {
     const path = join(process.execPath, 'file');
-    expect(() => writeOutputFile(path, '')).toThrow(`cannot write ${path}: a file stands where a directory should`);
+    expect(() => writeOutputFile(path, '')).toThrow(
+      `cannot write ${path}: a part of the path is a file, not a directory`,
+    );
   });
 
   test.runIf(existsSync('/dev/null'))('a device keeps its mode, also for root', () => {

@@ -51,14 +51,14 @@ export async function readCsv(path: string, delimiter: string, terminal: Termina
 
 /** The refusal of a file without even a header. */
 export function withoutHeader(): BadRequestError {
-  return new BadRequestError('the file is empty: a header line with the names of the columns comes first');
+  return new BadRequestError('the file is empty: it must begin with a header line of column names');
 }
 
 /** The refusal of a file with a row too long to be read to its end, after `rows` rows, the header included. */
 export function rowWithoutEnd(rows: number, cause?: unknown): BadRequestError {
-  return new BadRequestError(`the row behind the first ${rows} is longer than ${limits.rowBytes} characters`, {
+  return new BadRequestError(`the row after the first ${rows} is longer than ${limits.rowBytes} characters`, {
     cause,
-    hint: 'look there for a quote that is not closed, or for a line end that is missing',
+    hint: 'look there for an unclosed quote or a missing line end',
   });
 }
 
@@ -70,7 +70,7 @@ function parsed<T>(text: string, parse: () => T, delimiter: string): T {
     const [header = ''] = text.split(/\r?\n/, 1);
     // If another delimiter was meant, the parser complains of a quoted cell in the middle of a line.
     const hint = header.includes(delimiter) ? undefined : delimiterHint([header]);
-    throw new BadRequestError(`the file is no CSV: ${error.message}`, { cause: error, hint });
+    throw new BadRequestError(`the file is not valid CSV: ${error.message}`, { cause: error, hint });
   }
 }
 
@@ -96,7 +96,7 @@ export function createLineCount(): (row: ParsedRecord) => { readonly line: numbe
 export function delimiterHint(header: readonly string[]): string | undefined {
   const delimiter = header.length === 1 ? /[;\t|,]/.exec(header[0] ?? '')?.[0] : undefined;
   if (delimiter === undefined) return undefined;
-  return `if that is several columns: --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
+  return `if that is several columns, give --delimiter ${delimiter === '\t' ? 'tab' : `'${delimiter}'`}`;
 }
 
 /** The character that `--delimiter` stands for. Throws a usage error for anything else. */

@@ -22,7 +22,7 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
 
 /** The hint for a text in another encoding, which spreadsheets still write; by its first bytes, if they are known. */
 export function encodingHint(bytes: Uint8Array = new Uint8Array()): string {
-  return `save it as UTF-8, or write it anew with: iconv -f ${wideEncodingOf(bytes) ?? 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
+  return `save it as UTF-8, or convert it with: iconv -f ${wideEncodingOf(bytes) ?? 'WINDOWS-1252'} -t UTF-8 FILE > NEW-FILE`;
 }
 
 /**
@@ -65,7 +65,7 @@ export function checkReadable(path: string): number {
 }
 
 function unreadable(path: string, cause: unknown, bytes?: Uint8Array): BillingError {
-  if (path === '') return new BillingError('usage', 'cannot read a file whose path is empty', { cause });
+  if (path === '') return new BillingError('usage', 'cannot read a file: its path is empty', { cause });
   const why = reason(cause as NodeJS.ErrnoException);
   const hint = why === notUtf8 ? encodingHint(bytes) : undefined;
   return new BillingError('usage', `cannot read ${path}: ${why}`, { cause, hint });
@@ -76,9 +76,9 @@ const notUtf8 = 'it is not UTF-8 text';
 const tooLarge: ReadonlySet<string> = new Set(['ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG']);
 
 function reason(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'there is no such file';
+  if (error.code === 'ENOENT') return 'the file does not exist';
   if (error.code === 'EISDIR') return 'it is a directory';
   if (error.code === 'EACCES') return 'permission denied';
-  if (tooLarge.has(error.code ?? '')) return 'it is too large to be read as a whole';
+  if (tooLarge.has(error.code ?? '')) return 'it is too large to read at once';
   return error.code === undefined || error.code.startsWith('ERR_') ? notUtf8 : error.code;
 }

@@ -74,7 +74,7 @@ export function checkEarlierOutput(path: string, { header, what }: { header: str
   checkOutputFile(path, { isForced: true });
   const beginning = beginningOf(path, header.length);
   if (beginning === '' || beginning === header) return;
-  throw new BillingError('usage', `${path} exists, and is no ${what}`, {
+  throw new BillingError('usage', `${path} exists and is not a ${what}`, {
     hint: `${newFileHint}, or the ${what} of an earlier run`,
   });
 }
@@ -85,7 +85,7 @@ function refuseDatabase(path: string): void {
   const end = endsBeside.find((each) => path.endsWith(each)) ?? '';
   const paths = [path, path.slice(0, path.length - end.length)];
   if (!paths.some((each) => beginningOf(each, beginning.length) === beginning)) return;
-  throw new BillingError('usage', `${path} is of a database, which is never replaced: nothing was written`, {
+  throw new BillingError('usage', `${path} belongs to a database, which is never replaced: nothing was written`, {
     hint: newFileHint,
   });
 }
@@ -106,7 +106,7 @@ function beginningOf(path: string, byteCount: number): string {
 }
 
 function inTheWay(path: string, hint = newFileHint, cause?: unknown): BillingError {
-  return new BillingError('refused', `${path} is there already: nothing was written`, { hint, cause });
+  return new BillingError('refused', `${path} already exists: nothing was written`, { hint, cause });
 }
 
 function open(path: string, whereThereIsOne: number, hint: string): number {
@@ -125,7 +125,7 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
 /** The reason in words why nothing can be written there: a usage error, or `unavailable` if the same path may work later. */
 export function unwritable(path: string, cause: unknown): BillingError {
   const { code = 'failed' } = cause as NodeJS.ErrnoException;
-  if (path === '') return new BillingError('usage', 'cannot write a file whose path is empty', { cause });
+  if (path === '') return new BillingError('usage', 'cannot write a file: its path is empty', { cause });
   const message = `cannot write ${path}: ${reasons[code] ?? code}`;
   if (!isFailureOfDisk(cause)) return new BillingError('usage', message, { cause });
   return new UnavailableError(message, {
@@ -136,14 +136,14 @@ export function unwritable(path: string, cause: unknown): BillingError {
 
 const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'it is a link',
-  ENOENT: 'there is no such directory',
-  ENOTDIR: 'a file stands where a directory should',
+  ENOENT: 'the directory does not exist',
+  ENOTDIR: 'a part of the path is a file, not a directory',
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full for this user',
-  EFBIG: 'the file would be larger than it may be',
+  EDQUOT: 'the disk quota of this user is used up',
+  EFBIG: 'the file would exceed the size limit',
   EIO: 'the disk failed',
 };

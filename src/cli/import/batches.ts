@@ -63,8 +63,8 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
 
 /** What is wrong with a file, by the failure's code. */
 function damageOf(code: string): string | undefined {
-  if (isAboutCsv(code)) return 'the file is no CSV';
-  return code.startsWith('Z_') ? 'the file is damaged: it cannot be unpacked' : undefined;
+  if (isAboutCsv(code)) return 'the file is not valid CSV';
+  return code.startsWith('Z_') ? 'the file is damaged: it cannot be decompressed' : undefined;
 }
 
 async function* batchesOf(

@@ -38,8 +38,8 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { head, whole } = await peeked(bytes, zstdMagic.length);
   const beginsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
   if (beginsWith(zstdMagic)) {
-    throw new BadRequestError('the file is packed by zstd: what is read is packed by gzip, or not at all', {
-      hint: 'unpack it on the way, as in: zstd -dc FILE | tally import events - …',
+    throw new BadRequestError('the file is compressed with zstd: it must be compressed with gzip, or not at all', {
+      hint: 'decompress it on the way, for example: zstd -dc FILE | tally import events - …',
     });
   }
   if (wideEncodingOf(head) !== undefined) throw notUtf8(head);

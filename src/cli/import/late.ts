@@ -20,5 +20,5 @@ export async function tellLate(session: Session, billing: Billing, before: numbe
     session,
     say`warning: ${counted(count, 'event')} came after the period was finalized: nothing is billed for that`,
   );
-  tell(session, say`  hint: see them with: tally usage late; bill them by new events, if they shall be billed`);
+  tell(session, say`  hint: see them with: tally usage late; to bill them, send new events`);
 }

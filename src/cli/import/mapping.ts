@@ -116,8 +116,8 @@ function refuseTwice(header: readonly string[]): void {
 /** The index of a column. Throws a usage error if no column has the name, or no name is given. */
 function columnAt(header: readonly string[], name: string | undefined, flag: string): number {
   const other = delimiterHint(header);
-  const known = `there are ${header.join(', ')}`;
-  if (name === undefined) throw usage(`no column says when it happened`, other ?? `name it with ${flag}; ${known}`);
+  const known = `the columns are ${header.join(', ')}`;
+  if (name === undefined) throw usage(`no column has the time of the event`, other ?? `name it with ${flag}; ${known}`);
   const index = header.indexOf(name);
   if (index === -1) throw usage(`${flag}: there is no column "${name}"`, other ?? known);
   return index;
@@ -135,7 +135,7 @@ function valueOrColumn(
   flag: string,
 ): Read {
   if (value !== undefined && column !== undefined)
-    throw usage(`${flag} and ${flag}-column both say it`, 'give one of them');
+    throw usage(`${flag} and ${flag}-column cannot be given together`, 'give one of them');
   if (value !== undefined) return { column: undefined, read: () => value };
   if (column === undefined) throw usage(`${flag} or ${flag}-column is required`);
   const index = columnAt(header, column, `${flag}-column`);
@@ -192,7 +192,10 @@ export function splitProperty(pair: string): readonly [string, string] {
 /** Refuses such a name as the service would: an object here would silently lose it. */
 function refuseForbidden(name: string): void {
   if (isForbiddenName(name))
-    throw usage(`no property can be called "${name}"`, 'choose columns, and other names, with --property name=column');
+    throw usage(
+      `"${name}" cannot be the name of a property`,
+      'choose the columns and give them other names with --property name=column',
+    );
 }
 
 /** The properties of `--set`. Throws a usage error if one is given twice or is in `names`. */
@@ -240,7 +243,7 @@ function readProperties(
 const timestampForm = /^(\d{4}-\d{2}-\d{2})[ Tt](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /** Spreadsheets write dates in many other ways, which could be mistaken for one another. */
-export const noTimestamp = 'is no timestamp such as 2026-03-01T09:30:00Z';
+export const noTimestamp = 'is not a timestamp such as 2026-03-01T09:30:00Z';
 
 /** This form needs no conversion. */
 const utcForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -268,7 +271,7 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
 /** Says why a cell is not an instant: a time that clocks skip or show twice looks like any other. */
 export function whyNoInstant(cell: string, timeZone: string): string {
   if (!timestampForm.test(cell.trim())) return `"${cell}" ${noTimestamp}`;
-  return `"${cell}" is no instant in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;
+  return `"${cell}" is not a definite time in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;
 }
 
 function withColon(offset: string): string {
@@ -280,7 +283,7 @@ function checkTimeZone(timeZone: string): void {
   try {
     Temporal.PlainDate.from('2026-01-01').toZonedDateTime(timeZone);
   } catch (cause) {
-    throw new BillingError('usage', `--time-zone: "${timeZone}" is no time zone`, {
+    throw new BillingError('usage', `--time-zone: "${timeZone}" is not a time zone`, {
       cause,
       hint: 'such as UTC or Europe/Berlin',
     });

@@ -41,7 +41,7 @@ export function readInThread(module: string, task: ReadingTask, onStart?: OnStar
       } else if (reply.failure === undefined) return;
       else throw errorOf(reply.failure);
     }
-    throw new BillingError('internal', 'the thread that reads the file broke off');
+    throw new BillingError('internal', 'the thread that reads the file stopped unexpectedly');
   }
 
   return { batches: batches(), close: () => void worker.terminate() };

@@ -119,8 +119,8 @@ async function* readDocument(bytes: Bytes, toEvent: ToEvent): ReadRows {
     parts.push(part);
     length += part.length;
     if (length > limits.importDocumentCharacters) {
-      throw new BadRequestError(`a JSON document can have ${limits.importDocumentCharacters} characters`, {
-        hint: 'write one event a line, and give --format jsonl',
+      throw new BadRequestError(`a JSON document can have at most ${limits.importDocumentCharacters} characters`, {
+        hint: 'write one event per line, and give --format jsonl',
       });
     }
   }

@@ -56,9 +56,9 @@ export function createRecordMapping(
   const used = new Set(named.filter((name) => name !== undefined));
 
   return (record) => {
-    if (!isJsonObject(record)) return { reason: 'is no JSON object' };
+    if (!isJsonObject(record)) return { reason: 'is not a JSON object' };
     const isCloudEvent = record['specversion'] !== undefined;
-    if (isCloudEvents && !isCloudEvent) return { reason: 'is no CloudEvent: it has no specversion' };
+    if (isCloudEvents && !isCloudEvent) return { reason: 'is not a CloudEvent: it has no specversion' };
     const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record);
     if ('reason' in parts) return parts;
     const { fields, columns = fields } = parts;
@@ -76,7 +76,7 @@ export function createRecordMapping(
     if (customer === 'two') return { reason: 'exactly one of customerId and externalCustomerId is required' };
     const key = pick(options.keyColumn, parts.idempotencyKey);
     if (options.keyColumn !== undefined && (typeof key !== 'string' || key === '')) {
-      return { reason: `${options.keyColumn}: is no text` };
+      return { reason: `${options.keyColumn}: is not text` };
     }
     const contractId = options.contractId ?? parts.contractId ?? undefined;
     const own = propertiesOf(fields, { chosen, columns, used });
@@ -128,10 +128,10 @@ function partsOfCloudEvent(record: Members): Parts | { readonly reason: string }
   const { specversion, id, source, type, subject, time, data } = record;
   if (specversion !== '1.0') return { reason: `specversion: ${JSON.stringify(specversion)} is not "1.0"` };
   for (const [name, value] of Object.entries({ id, source, type })) {
-    if (typeof value !== 'string' || value === '') return { reason: `${name}: is required of a CloudEvent` };
+    if (typeof value !== 'string' || value === '') return { reason: `${name}: is required in a CloudEvent` };
   }
   if (data !== undefined && !isJsonObject(data)) return { reason: 'data: must be a JSON object' };
-  if (record['data_base64'] !== undefined) return { reason: 'data_base64: must be data, a JSON object' };
+  if (record['data_base64'] !== undefined) return { reason: 'data_base64: use data instead, with a JSON object' };
   return {
     eventName: type,
     timestamp: time,

@@ -43,8 +43,11 @@ export function tellSkipped(
   }
   const what = isRehearsal
     ? 'correct them before they are imported'
-    : 'import corrected rows under the keys of these (tally usage events shows them; --key-column): under others they are further events';
-  tell(session, say`  hint: nothing is billed for them; a number is digits and a point, such as 1000.50: ${what}`);
+    : 'import corrected rows under the same keys (tally usage events shows them; --key-column): under other keys they count as additional events';
+  tell(
+    session,
+    say`  hint: nothing is billed for them; write numbers with digits and a point, such as 1000.50: ${what}`,
+  );
 }
 
 /** Warns of events or values that no meter reads: probably a misspelt name of an event or a column. */

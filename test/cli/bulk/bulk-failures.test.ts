@@ -43,7 +43,7 @@ describe('the command line', () => {
     truncateSync(path, 2 ** 31 + 1);
     const { code, stderr } = await shell.run(['credits', 'grant', '--from', path]);
     rmSync(path);
-    expect([code, stderr]).toEqual([2, `tally: cannot read ${path}: it is too large to be read as a whole\n`]);
+    expect([code, stderr]).toEqual([2, `tally: cannot read ${path}: it is too large to read at once\n`]);
   });
 
   test('on production takes more than a yes', async () => {
@@ -57,7 +57,7 @@ describe('the command line', () => {
 
   test('a header with another delimiter is told from a wrong name', async () => {
     const { stderr } = await createShell().run('credits grant --from -', { input: 'contractId;amountCents\nk;1\n' });
-    expect(stderr).toContain("if that is several columns: --delimiter ';'");
+    expect(stderr).toContain("if that is several columns, give --delimiter ';'");
   });
 
   test('an id for all rows beside a column of ids is refused', async () => {
@@ -116,7 +116,7 @@ describe('the command line', () => {
 
   test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
     const { code, stderr } = await createShell().run('customers create --from -', { input: 'name\na"b\n' });
-    expect([code, stderr]).toEqual([8, expect.stringContaining('the file is no CSV')]);
+    expect([code, stderr]).toEqual([8, expect.stringContaining('the file is not valid CSV')]);
     expect(stderr).not.toContain('--delimiter');
     const german = await createShell().run('customers create --from -', { input: 'name;tags\nA;"b"\n' });
     expect([german.code, german.stderr]).toEqual([8, expect.stringContaining("--delimiter ';'")]);
@@ -177,5 +177,5 @@ test('a result file that cannot be written any more is told beside what was done
   const words = ['customers', 'create', '--from', '-', '--yes', '--result', join(directory, 'result.csv')];
   const { code, stdout, stderr } = await shell.run(words, { input });
   expect([code, stdout]).toEqual([10, '1\t1\t0\t0\t0\t0\n']);
-  expect(stderr).toContain('there is no such directory; the rows are done');
+  expect(stderr).toContain('the directory does not exist; the rows are done');
 });

@@ -68,7 +68,7 @@ describe('the demo on generated events', () => {
     const { exitCode, stderr } = await demo('--events', file);
     expect([exitCode, stderr]).toEqual([
       2,
-      `tally: ${file}: no column says when it happened\n  hint: the demo takes CSV with TIMESTAMP, ContextTokens and GeneratedTokens\n`,
+      `tally: ${file}: no column has the time of the event\n  hint: the demo takes CSV with the columns TIMESTAMP, ContextTokens and GeneratedTokens\n`,
     ]);
   });
 

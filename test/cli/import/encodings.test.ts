@@ -30,7 +30,7 @@ test.each([
       : ['credits', 'grant', '--from', file];
     const { stderr } = await shell.run(words);
     expect(stderr).toContain(
-      `is not UTF-8 text\n  hint: save it as UTF-8, or write it anew with: iconv -f ${name} -t UTF-8`,
+      `is not UTF-8 text\n  hint: save it as UTF-8, or convert it with: iconv -f ${name} -t UTF-8`,
     );
   },
 );

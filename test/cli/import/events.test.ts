@@ -153,7 +153,7 @@ describe('a refused row is reported with its line and its reason, and the others
   test('a quoted line break does not shift the lines after it', async () => {
     const text = ['timestamp,customer,note', '2026-02-01 00:00:00,acme,"two\nlines"', 'never,acme,x'].join('\n');
     expect((await importText(text)).refused).toEqual([
-      { line: 4, reason: 'timestamp: "never" is no timestamp such as 2026-03-01T09:30:00Z' },
+      { line: 4, reason: 'timestamp: "never" is not a timestamp such as 2026-03-01T09:30:00Z' },
     ]);
   });
 });
@@ -164,13 +164,13 @@ test('lines may end in both ways, also within quotes, and keep their numbers', a
   const report = await importText(text);
   expect(report).toMatchObject({ rows: 3, accepted: 2, lastLine: 5 });
   expect(report.refused).toEqual([
-    { line: 5, reason: 'timestamp: "never" is no timestamp such as 2026-03-01T09:30:00Z' },
+    { line: 5, reason: 'timestamp: "never" is not a timestamp such as 2026-03-01T09:30:00Z' },
   ]);
 });
 
 test('a header of one column is asked whether it has another delimiter', async () => {
   await expect(importText('timestamp;customer\n2026-02-01 00:00:00;acme\n')).rejects.toMatchObject({
-    hint: "if that is several columns: --delimiter ';'",
+    hint: "if that is several columns, give --delimiter ';'",
   });
 });
 
@@ -238,7 +238,7 @@ test('a JSON document may be one event, without a list around it', async () => {
 
 test.each([
   ['an empty file', '', 'the file is empty'],
-  ['an open quote', 'timestamp,customer\n"2026', 'the file is no CSV'],
+  ['an open quote', 'timestamp,customer\n"2026', 'the file is not valid CSV'],
 ])('%s is a bad request', async (_case, text, words) => {
   await expect(importText(text)).rejects.toMatchObject({ kind: 'badRequest', message: expect.stringContaining(words) });
 });

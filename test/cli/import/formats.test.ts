@@ -176,13 +176,13 @@ describe('a record that is no event is reported with its line, and the others ar
   const cloud = '"specversion":"1.0","id":"1","source":"s","type":"t","subject":"acme","time":"2026-02-01T00:00:00Z"';
   test.each<[string, string]>([
     ['{', 'the JSON is malformed'],
-    ['[]', 'is no JSON object'],
-    ['1', 'is no JSON object'],
+    ['[]', 'is not a JSON object'],
+    ['1', 'is not a JSON object'],
     [`{${time},"customer":"acme"}`, 'has no event name'],
     ['{"eventName":"e","externalCustomerId":"acme"}', 'has no timestamp'],
     [
       '{"eventName":"e","externalCustomerId":"acme","timestamp":1767225600}',
-      '1767225600 is no timestamp such as 2026-03-01T09:30:00Z',
+      '1767225600 is not a timestamp such as 2026-03-01T09:30:00Z',
     ],
     [`{"eventName":"e",${time},"properties":{}}`, 'has no customer'],
     [`{"eventName":"e",${time},"externalCustomerId":"nobody"}`, 'externalCustomerId'],
@@ -190,9 +190,9 @@ describe('a record that is no event is reported with its line, and the others ar
     [`{"eventName":"e",${time},"externalCustomerId":"acme","properties":{"__proto__":1}}`, 'this name is not allowed'],
     [`{"eventName":"e",${time},"externalCustomerId":"acme","idempotencyKey":5}`, 'idempotencyKey: must be text'],
     [`{${cloud},"data":[1]}`, 'data: must be a JSON object'],
-    [`{${cloud},"data_base64":"AA=="}`, 'data_base64: must be data'],
+    [`{${cloud},"data_base64":"AA=="}`, 'data_base64: use data instead'],
     [`{${cloud.replace('1.0', '0.3')}}`, 'specversion: "0.3" is not "1.0"'],
-    [`{${cloud.replace('"id":"1",', '')}}`, 'id: is required of a CloudEvent'],
+    [`{${cloud.replace('"id":"1",', '')}}`, 'id: is required in a CloudEvent'],
     [`{${cloud.replace('"subject":"acme",', '')}}`, 'has no customer'],
     [`{${cloud.replace(/,"time".*/, '')}}`, 'has no timestamp'],
   ])('%s', async (line, reason) => {
@@ -210,7 +210,7 @@ describe('a record that is no event is reported with its line, and the others ar
 
   test('that is no CloudEvent where all must be', async () => {
     const report = await importText(lines([cloudEvents[0] ?? {}, events[1] ?? {}]), { format: 'cloudevents' });
-    expect(report.refused).toEqual([{ line: 2, reason: 'is no CloudEvent: it has no specversion' }]);
+    expect(report.refused).toEqual([{ line: 2, reason: 'is not a CloudEvent: it has no specversion' }]);
   });
 });
 
@@ -265,7 +265,7 @@ describe('a damaged file is a bad request', () => {
       'cut off in the middle of a packed part',
       gzipSync(lines(events)).subarray(0, -9),
       'jsonl',
-      'it cannot be unpacked',
+      'it cannot be decompressed',
     ],
     ['that is not UTF-8', Buffer.from([0x7b, 0xff, 0xfe]), 'jsonl', 'not UTF-8'],
     [
@@ -275,7 +275,7 @@ describe('a damaged file is a bad request', () => {
       'not UTF-8',
     ],
     ['that ends within a character', Buffer.from('timestamp,x\n\xc3', 'latin1'), 'csv', 'not UTF-8'],
-    ['with a quote in the middle of a cell', Buffer.from('timestamp,x\n1,a"b\n'), 'csv', 'the file is no CSV'],
+    ['with a quote in the middle of a cell', Buffer.from('timestamp,x\n1,a"b\n'), 'csv', 'the file is not valid CSV'],
     ['of half a document', Buffer.from('[{'), 'json', 'the JSON is malformed'],
     ['of nothing', Buffer.from(''), 'csv', 'the file is empty'],
   ])('%s', async (_name, bytes, format, words) => {
@@ -353,14 +353,14 @@ describe('tally import events', () => {
       for (const more of [' --dry-run', '']) {
         expect((await createShell().run(`${line}${more}`, { input: `timestamp\n${cell}\n` })).code).toBe(10);
         expect(readFileSync(refused, 'utf8')).toMatch(
-          new RegExp(`^line,reason\n2,"timestamp: ""${cell}"" is no .*"\n$`),
+          new RegExp(`^line,reason\n2,"timestamp: ""${cell}"" is not a .*"\n$`),
         );
       }
     }
   });
 
   test.each([
-    ['/nowhere.csv', 'there is no such file'],
+    ['/nowhere.csv', 'the file does not exist'],
     [tmpdir(), 'it is a directory'],
   ])('of %s is refused', async (path, words) => {
     const { code, stderr } = await createShell().run(['import', 'events', path]);

@@ -48,7 +48,7 @@ test.each(['embedded', 'http'] as const)('%s: how many are late is said once, wh
   expect(warningsOf((await importing('--dry-run')).stderr)).toEqual([]);
   const { stdout, stderr, exitCode } = await importing();
   expect([warningsOf(stderr), stdout, exitCode]).toEqual([[told], '3\t3\t0\t0\t0\n', 0]);
-  expect(stderr).toContain('hint: see them with: tally usage late; bill them by new events');
+  expect(stderr).toContain('hint: see them with: tally usage late; to bill them, send new events');
   expect(warningsOf((await importing()).stderr)).toEqual([]);
 });
 

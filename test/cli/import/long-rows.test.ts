@@ -36,8 +36,8 @@ test.each([
   const batches = readBatches(Readable.from(table()), { format: 'csv', delimiter: ',', batchSize: 3, mapping: whose });
   await expect(importEvents(batches, { billing: world.billing })).rejects.toMatchObject({
     kind: 'badRequest',
-    message: expect.stringContaining('the row behind the first 3 is longer than 8388608 characters') as string,
-    hint: 'look there for a quote that is not closed, or for a line end that is missing',
+    message: expect.stringContaining('the row after the first 3 is longer than 8388608 characters') as string,
+    hint: 'look there for an unclosed quote or a missing line end',
   });
   expect(read).toBeLessThan(12_000_000);
 });

@@ -28,15 +28,15 @@ describe('a timestamp is read with its offset, or in the zone that was said', ()
   });
 
   test.each([
-    ['yesterday', 'UTC', 'is no timestamp'],
-    ['16.11.2023 18:15', 'UTC', 'is no timestamp'],
-    ['', 'UTC', 'is no timestamp'],
-    ['x2023-11-16 18:15:46', 'UTC', 'is no timestamp'],
-    ['2023-11-16 18:15:46 UTC', 'UTC', 'is no timestamp'],
-    ['x2023-11-16T18:15:46.000Z', 'UTC', 'is no timestamp'],
-    ['2023-11-16T18:15:46.000Zx', 'UTC', 'is no timestamp'],
-    ['2026-03-29 02:30:00', 'Europe/Berlin', 'is no instant in Europe/Berlin: '],
-    ['2026-10-25 02:30:00', 'Europe/Berlin', 'is no instant in Europe/Berlin: '],
+    ['yesterday', 'UTC', 'is not a timestamp'],
+    ['16.11.2023 18:15', 'UTC', 'is not a timestamp'],
+    ['', 'UTC', 'is not a timestamp'],
+    ['x2023-11-16 18:15:46', 'UTC', 'is not a timestamp'],
+    ['2023-11-16 18:15:46 UTC', 'UTC', 'is not a timestamp'],
+    ['x2023-11-16T18:15:46.000Z', 'UTC', 'is not a timestamp'],
+    ['2023-11-16T18:15:46.000Zx', 'UTC', 'is not a timestamp'],
+    ['2026-03-29 02:30:00', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: '],
+    ['2026-10-25 02:30:00', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: '],
   ])('"%s" in %s is refused: it is no time, or not one time', (cell, timeZone, words) => {
     const { toEvent } = createMapping(header, { ...base, timeZone });
     expect(toEvent([cell, 'acme', '1', 'eu'])).toEqual({
@@ -167,13 +167,13 @@ describe('a mapping that cannot be is a usage error', () => {
     ['--event-name-column: there is no column "E"', { eventName: undefined, eventNameColumn: 'E' }, header],
     ['--customer-column: there is no column "C"', { customerColumn: 'C' }, header],
     ['--key-column: there is no column "K"', { keyColumn: 'K' }, header],
-    ['no column says when it happened', {}, ['Customer', 'Tokens']],
+    ['no column has the time of the event', {}, ['Customer', 'Tokens']],
     ['two columns called "Customer"', {}, ['TIMESTAMP', 'Customer', 'Customer']],
     ['exactly one of --customer, --customer-id and --customer-column', { customer: 'acme' }, header],
     ['exactly one of --customer, --customer-id and --customer-column', { customerId: 'c1' }, header],
     ['exactly one of --customer, --customer-id and --customer-column', { customerColumn: undefined }, header],
     ['--event-name or --event-name-column is required', { eventName: undefined }, header],
-    ['--event-name and --event-name-column both say it', { eventNameColumn: 'Region' }, header],
+    ['--event-name and --event-name-column cannot be given together', { eventNameColumn: 'Region' }, header],
     ['--property: there is no column "Price"', { properties: ['price=Price'] }, header],
     ['"a" is given twice', { properties: ['a=Tokens', 'a=Region'] }, header],
     ['"Tokens" has a value already', { constants: ['Tokens=1'] }, header],
@@ -182,11 +182,11 @@ describe('a mapping that cannot be is a usage error', () => {
     ['--property takes name=column or a column, not ""', { properties: [''] }, header],
     ['--set takes name=value', { constants: ['Tokens'] }, header],
     ['--set takes name=value', { constants: ['=1'] }, header],
-    ['no property can be called "__proto__"', {}, [...header, '__proto__']],
-    ['no property can be called "__proto__"', { properties: ['__proto__=Tokens'] }, header],
-    ['no property can be called "__proto__"', { constants: ['__proto__=1.50'] }, header],
-    ['no property can be called "constructor"', { constants: ['constructor=1'] }, header],
-    ['"Mars/Olympus" is no time zone', { timeZone: 'Mars/Olympus' }, header],
+    ['"__proto__" cannot be the name of a property', {}, [...header, '__proto__']],
+    ['"__proto__" cannot be the name of a property', { properties: ['__proto__=Tokens'] }, header],
+    ['"__proto__" cannot be the name of a property', { constants: ['__proto__=1.50'] }, header],
+    ['"constructor" cannot be the name of a property', { constants: ['constructor=1'] }, header],
+    ['"Mars/Olympus" is not a time zone', { timeZone: 'Mars/Olympus' }, header],
   ])('%s', (words, options, columns) => {
     expect(() => createMapping(columns, { ...base, ...options })).toThrow(
       expect.objectContaining({ kind: 'usage', message: expect.stringContaining(words) }),
@@ -195,9 +195,9 @@ describe('a mapping that cannot be is a usage error', () => {
 });
 
 test.each<[readonly string[], Partial<MappingOptions>, string]>([
-  [['Customer', 'Tokens'], {}, 'name it with --timestamp; there are Customer, Tokens'],
-  [header, { timestampColumn: 'When' }, 'there are TIMESTAMP, Customer, Tokens, Region'],
-  [['TIMESTAMP;Customer'], { timestampColumn: 'When' }, "if that is several columns: --delimiter ';'"],
+  [['Customer', 'Tokens'], {}, 'name it with --timestamp; the columns are Customer, Tokens'],
+  [header, { timestampColumn: 'When' }, 'the columns are TIMESTAMP, Customer, Tokens, Region'],
+  [['TIMESTAMP;Customer'], { timestampColumn: 'When' }, "if that is several columns, give --delimiter ';'"],
 ])('where a column is missing from %j, it is said what there is', (columns, options, hint) => {
   expect(() => createMapping(columns, { ...base, ...options })).toThrow(expect.objectContaining({ hint }));
 });

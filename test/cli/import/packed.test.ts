@@ -25,8 +25,8 @@ test.each(['events.csv', 'events.csv.zst', '-'])(
     for (const chunks of [[packed], [packed.subarray(0, 1), packed.subarray(1)]]) {
       await expect(lastLineOf(chunks, name)).rejects.toMatchObject({
         kind: 'badRequest',
-        message: 'the file is packed by zstd: what is read is packed by gzip, or not at all',
-        hint: 'unpack it on the way, as in: zstd -dc FILE | tally import events - …',
+        message: 'the file is compressed with zstd: it must be compressed with gzip, or not at all',
+        hint: 'decompress it on the way, for example: zstd -dc FILE | tally import events - …',
       });
     }
   },

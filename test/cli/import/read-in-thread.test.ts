@@ -105,7 +105,7 @@ test('text that is not UTF-8 stops it behind the batches before', async () => {
 
 test('a packed file that is cut off stops it with the failure of unpacking', async () => {
   const [thread, ours] = await bothOutcomes(gzipSync(many).subarray(0, -20), 'jsonl', 500);
-  const message = expect.stringContaining('it cannot be unpacked');
+  const message = expect.stringContaining('it cannot be decompressed');
   expect(thread).toMatchObject({ failure: { kind: 'badRequest', message } });
   expect(ours).toMatchObject({ failure: { kind: 'badRequest', message } });
 });
@@ -138,7 +138,7 @@ test('a thread that is closed reads no further', async () => {
   close();
   const { found, failure } = await outcomeOf(batches);
   expect(found.length).toBeLessThan(4);
-  expect(failure?.message).toBe('the thread that reads the file broke off');
+  expect(failure?.message).toBe('the thread that reads the file stopped unexpectedly');
 });
 
 const takesAll: Billing = { call: async () => await Promise.resolve({ status: 202, body: {} } as never) };

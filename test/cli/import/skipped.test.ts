@@ -48,7 +48,9 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
       'warning: tokens: meter PEAK skips 2 of 4 values; the first, in line 3: "1,000.50" is not a number',
       'warning: tokens: meter TOKENS skips 2 of 4 values; the first, in line 3: "1,000.50" is not a number',
     ]);
-    expect(stderr).toContain('hint: nothing is billed for them; a number is digits and a point, such as 1000.50');
+    expect(stderr).toContain(
+      'hint: nothing is billed for them; write numbers with digits and a point, such as 1000.50',
+    );
     expect([stdout, exitCode]).toEqual(['5\t5\t0\t0\t0\n', 0]);
   });
 
