@@ -99,7 +99,7 @@ describe('a database is never replaced, even where force is given', () => {
   test('by a page, as little', async () => {
     const database = place();
     await stage.tally(['customers', 'list', '--database', database]);
-    expect(() => writeOutputFile(database, 'page', { isForced: true })).toThrow('is of a database');
+    expect(() => writeOutputFile(database, 'page', { isForced: true })).toThrow('belongs to a database');
   });
 });
 

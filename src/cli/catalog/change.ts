@@ -44,7 +44,7 @@ export function changesOf<D extends object, L extends Live<D>>(
     ...matches.flatMap(({ definition, kept, superseded }): Change[] => {
       const others = superseded
         .slice(kept === undefined ? 1 : 0)
-        .map((row) => archived(row, 'another one has its name'));
+        .map((row) => archived(row, 'another one has the same name'));
       const [replaced] = superseded;
       const name = labelOf(definition);
       if (kept !== undefined) return others;

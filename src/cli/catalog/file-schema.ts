@@ -35,13 +35,13 @@ const decimal = digits(decimalInput, { pattern: '^\\d{1,15}(\\.\\d{1,12})?$' });
 const decimalOf = (words: string) => decimal.optional().describe(words);
 
 const productEntry = z.strictObject({
-  name: text().describe('Name of the product: what it is found by.'),
+  name: text().describe('Name of the product, which identifies it.'),
   description: product.description,
 });
 
 const meterEntry = z
   .strictObject({
-    code: meter.code.describe('Code of the meter, what it is found by: uppercase letters, digits, underscores.'),
+    code: meter.code.describe('Code of the meter, which identifies it: uppercase letters, digits, underscores.'),
     displayName: meter.displayName,
     description: meter.description,
     aggregationType: meter.aggregationType.unwrap().optional().describe('SUM when not given.'),
@@ -54,7 +54,7 @@ const meterEntry = z
   .superRefine((entry, context) => {
     if (entry.sql === undefined) return;
     for (const rule of overridden) {
-      if (entry[rule] !== undefined) context.addIssue(ruleIssue([rule], 'does nothing beside sql: leave it out'));
+      if (entry[rule] !== undefined) context.addIssue(ruleIssue([rule], 'has no effect with sql: leave it out'));
     }
   });
 const overridden = ['aggregationType', 'aggregationKey', 'eventTypeFilter', 'propertyFilters', 'groupKeys'] as const;
@@ -76,7 +76,7 @@ const rateCardEntry = z.strictObject({
 
 const priceEntry = z.strictObject({
   product: text().describe('Name of the product.'),
-  name: text().describe('Name of the price: what it is found by, within its product.'),
+  name: text().describe('Name of the price, which identifies it within its product.'),
   description: price.description,
   model: price.model,
   billingMode: price.billingMode,
@@ -118,8 +118,8 @@ function boundProblem(maxQty: string | undefined, before = '0', isLast: boolean)
 }
 
 const planEntry = z.strictObject({
-  name: text().describe('Name of the plan: what it is found by, where it has no externalId.'),
-  externalId: plan.externalId.describe('Your own id of the plan: what it is found by.'),
+  name: text().describe('Name of the plan, which identifies it when it has no externalId.'),
+  externalId: plan.externalId.describe('Your own id of the plan, which identifies it.'),
   description: plan.description,
   netTerms: digits(plan.netTerms.unwrap(), {}).default('30').describe('Whole days between invoice date and due date.'),
   metadata: z

@@ -47,7 +47,9 @@ export function planRateCards(
     ],
     unchanged: definitions.length - differing.length,
     set: [...differing, ...cleared.map(({ definition }) => emptyCard(definition.meter))],
-    obstacles: lost.map(({ definition }) => `the rate card of meter ${definition.meter}, replaced, is not in the file`),
+    obstacles: lost.map(
+      ({ definition }) => `the rate card of meter ${definition.meter}, which is replaced, is not in the file`,
+    ),
   };
 }
 

@@ -44,7 +44,7 @@ export function planCatalog(file: CatalogFile, live: LiveCatalog, { prune }: { r
   const inTheWay = [...obstacles, ...cards.obstacles].toSorted();
   if (inTheWay.length > 0) {
     throw new ConflictError(inTheWay.join('; '), {
-      hint: 'add it to the file: it would have to be made anew, and only what a file says can be',
+      hint: 'add it to the file: it would have to be created again, which only entries of the file can be',
     });
   }
   const all = [sections.products, sections.meters, sections.pricing, sections.plans];
@@ -97,7 +97,10 @@ function settle(file: CatalogFile, live: LiveCatalog, isPruned: (section: Sectio
     : withPlansOutside(matching, { prices, early, names: names.pricing.map(priceKey) });
   const stranded = pricing.left
     .filter(isStranded)
-    .map(({ definition }) => `the price ${priceLabel(definition)} hangs on what goes, and is not in the file`);
+    .map(
+      ({ definition }) =>
+        `the price ${priceLabel(definition)} belongs to a product or meter that goes, and is not in the file`,
+    );
   return { sections: { products, meters, pricing, plans }, early, obstacles: [...stranded, ...plans.obstacles] };
 }
 

@@ -13,7 +13,7 @@ export interface Names {
   readonly pricing: readonly PriceDefinition[];
 }
 
-const nowhere = 'neither in the file nor in the service';
+const nowhere = 'is neither in the file nor in the service';
 
 export function referenceIssues({ catalog, issueAt }: CatalogFile, names: Names): InputIssue[] {
   const products = new Set(names.products.map(({ name }) => name));
@@ -23,7 +23,7 @@ export function referenceIssues({ catalog, issueAt }: CatalogFile, names: Names)
     ...catalog.rateCards.flatMap(({ meter: code, rates }, index): InputIssue[] => {
       const meter = meters.get(code);
       const path = ['rateCards', index];
-      if (meter === undefined) return [issueAt([...path, 'meter'], `names no meter, ${nowhere}`)];
+      if (meter === undefined) return [issueAt([...path, 'meter'], `names a meter that ${nowhere}`)];
       const keys = meter.groupKeys ?? [];
       return rates.flatMap(({ dimensions }, rate) =>
         Object.keys(dimensions)
@@ -31,22 +31,23 @@ export function referenceIssues({ catalog, issueAt }: CatalogFile, names: Names)
           .map((name) =>
             issueAt(
               [...path, 'rates', rate, 'dimensions', name],
-              `is no group key of meter ${code}; it has ${keys.join(', ') || 'none'}`,
+              `is not a group key of meter ${code}; it has ${keys.join(', ') || 'none'}`,
             ),
           ),
       );
     }),
     ...catalog.pricing.flatMap(({ product, meter }, index) => [
-      ...(products.has(product) ? [] : [issueAt(['pricing', index, 'product'], `names no product, ${nowhere}`)]),
+      ...(products.has(product) ? [] : [issueAt(['pricing', index, 'product'], `names a product that ${nowhere}`)]),
       ...(meter === undefined || meters.has(meter)
         ? []
-        : [issueAt(['pricing', index, 'meter'], `names no meter, ${nowhere}`)]),
+        : [issueAt(['pricing', index, 'meter'], `names a meter that ${nowhere}`)]),
     ]),
     ...catalog.plans.flatMap(({ items }, index) =>
       items.flatMap(({ product, price: name }, item): InputIssue[] => {
         const found = prices.get(priceKey({ product, name })) ?? [];
         if (found.length === 1) return [];
-        const words = found.length === 0 ? `names no price of ${product}, ${nowhere}` : 'is the name of several prices';
+        const words =
+          found.length === 0 ? `names a price of ${product} that ${nowhere}` : 'is the name of several prices';
         return [issueAt(['plans', index, 'items', item, 'price'], words)];
       }),
     ),

@@ -64,7 +64,7 @@ async function writeNew(path: string, text: string, { isForced, isRehearsal }: W
   const before = await readFile(path, 'utf8').catch(() => undefined);
   if (before === text) return;
   if (before !== undefined && !isForced) {
-    throw new BillingError('refused', `${path} is there already and says something else: nothing was written`, {
+    throw new BillingError('refused', `${path} already exists with other content: nothing was written`, {
       hint: 'see what differs with: tally catalog diff, or give --force to replace it',
     });
   }
@@ -80,7 +80,7 @@ export async function diffCatalog(path: string, flags: ChangeFlags, session: Ses
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
   throw new BillingError('checkFailed', `the catalog differs from ${nameOfFile(path)}: ${counted(length, 'change')}`, {
-    hint: `make it what the file says with: tally catalog apply ${shellWord(path)}`,
+    hint: `change it to what the file says with: tally catalog apply ${shellWord(path)}`,
   });
 }
 

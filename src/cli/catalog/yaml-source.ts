@@ -63,7 +63,7 @@ function refusal(path: string, message: string): InvalidInputError {
 }
 
 function wordsOf({ code, message }: { readonly code: string; readonly message: string }): string {
-  if (code === 'MULTIPLE_DOCS') return 'a second document begins here, and a file is one';
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here, but a file must be one';
   return message.startsWith('Maximum call stack') ? 'is nested too deep to be read' : message;
 }
 
@@ -81,7 +81,7 @@ function findLostKey(document: Document.Parsed): LostKey | undefined {
       for (const pair of items) {
         if (!isScalar(pair.key)) continue;
         const name = nameOf(pair);
-        const message = names.has(name) ? 'this key stands here a second time' : problemOfName(name);
+        const message = names.has(name) ? 'this key is here a second time' : problemOfName(name);
         names.add(name);
         const position = startOf(pair.key) ?? 0;
         if (message !== undefined && position < (lost?.position ?? Number.POSITIVE_INFINITY))

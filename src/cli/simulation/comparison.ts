@@ -81,7 +81,7 @@ export function compare(
     .filter((each) => each.billed !== each.before)
     .map(({ customer }) => ({
       customer,
-      note: isMirror ? billedOtherwise : 'was billed otherwise than a replay of the same history bills',
+      note: isMirror ? billedOtherwise : 'was billed differently from what a replay of the same history bills',
     }));
   return {
     ...(from === undefined ? {} : { from }),
@@ -100,7 +100,7 @@ export function compare(
 }
 
 const billedOtherwise =
-  'was billed otherwise than its invoiced quantities come to: what the interface does not show, such as what grants are limited to, is not repeated';
+  'was billed differently from what its invoiced quantities come to: what the interface does not show, such as what grants are limited to, is not repeated';
 
 interface Sums {
   readonly billed: bigint;

@@ -91,7 +91,7 @@ const subjects: Readonly<Record<Subject, (entry: Expected, scene: Scene) => Prom
     if (found === undefined) {
       throw new BillingError(
         'notFound',
-        `no budget is called ${label}: there are ${budgets.map((each) => each.label).join(', ')}`,
+        `no budget is called ${label}: the budgets are ${budgets.map((each) => each.label).join(', ')}`,
       );
     }
     return path === undefined ? exhaustionOf(await deliveriesOf(billing), contractId, label) : valueAt(found, path);

@@ -116,5 +116,5 @@ function noteOf(
   { guessed, today }: { readonly guessed: readonly Rate[]; readonly today: HistoricCard },
 ): string {
   const ofCard = guessed.filter(amongCombinations(today.rates)).length;
-  return `contract ${contractId}: the rate card of ${code} has changed since it was made, and its rates do not tell all that it agreed on: those that the card has today are taken for the card's (${ofCard}), and others for agreed on (${guessed.length - ofCard})`;
+  return `contract ${contractId}: the rate card of ${code} has changed since, and its rates do not tell which of them were agreed on: those that the card has today are taken to be of the card (${ofCard}), the others to be agreed on (${guessed.length - ofCard})`;
 }

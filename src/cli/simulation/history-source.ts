@@ -76,7 +76,7 @@ async function readMirror(
   if (startDate !== undefined) {
     throw new BillingError(
       'notOffered',
-      `--start-date: ${target.database} is a mirror, whose invoices show usage by billing periods alone; another first day cuts other periods, for which the days of usage would have to be known`,
+      `--start-date: ${target.database} is a mirror, which knows usage only by billing period; another first day makes other periods, for which the days of usage would have to be known`,
       { hint: 'play the change with tally simulate run, or import the events into a database of your own' },
     );
   }

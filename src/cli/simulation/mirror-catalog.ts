@@ -146,7 +146,7 @@ export function meterByRates(mirrored: MirroredCatalog, other: CatalogFile | und
     const fitting = [...left].filter((id) => names.isSubsetOf(new Set(mirrored.groupKeys.get(id) ?? [])));
     const [only] = fitting;
     if (only === undefined || fitting.length > 1) {
-      const words = `a mirror does not know meters by their codes: name a price of ${meter} under pricing too`;
+      const words = `a mirror does not know the codes of meters: name a price of ${meter} under pricing too`;
       throw new InvalidInputError([other.issueAt(['rateCards', index, 'meter'], words)]);
     }
     found.set(only, meter);
@@ -165,7 +165,7 @@ function metersOf(mirrored: MirroredCatalog, other: CatalogFile, code: string): 
   const listed = idsOf(own.filter(({ isListed }) => isListed));
   if (listed.length > 1) {
     const index = other.catalog.pricing.findIndex(({ meter }) => meter === code);
-    const words = `${own.map(({ price }) => priceLabel({ product: price.productName, name: price.name })).join(' and ')} were billed by different meters, and a mirror cannot tell what one of them would count of the other`;
+    const words = `${own.map(({ price }) => priceLabel({ product: price.productName, name: price.name })).join(' and ')} were billed by different meters, and a mirror cannot tell what one meter would count for both`;
     throw new InvalidInputError([other.issueAt(['pricing', index, 'meter'], words)]);
   }
   return idsOf(own);

@@ -300,12 +300,10 @@ function notesOf({ contract, billed, budgets, entries, invoices, unknown }: Mirr
         (meterId === null || price.meterId === meterId) && !Object.hasOwn(groups, eventPropertyKey),
     );
   const notes = [
-    ...unknown.map((name) => `invoices charge for ${name}, which is no price of the plan: left out`),
+    ...unknown.map((name) => `invoices charge for ${name}, which is not a price of the plan: left out`),
     ...budgets
       .filter(isHidden)
-      .map(
-        ({ label }) => `the budget ${label} is of a property that not every line shows: of those it holds nothing back`,
-      ),
+      .map(({ label }) => `the budget ${label} is on a property that some lines do not show: it does not cap those`),
     ...entries
       .filter((entry) => invoices.some((invoice) => hasLapsedIn(entry, invoice, entries)))
       .map(({ expiresAt }) => `${lapsing} ${String(expiresAt).slice(0, 10)}`),
@@ -314,4 +312,4 @@ function notesOf({ contract, billed, budgets, entries, invoices, unknown }: Mirr
 }
 
 const lapsing =
-  'lines do not show the days of usage: as much of it as credits paid that lapsed within a billing period is taken to come before';
+  'lines do not show the days of usage: where credits lapsed within a billing period, as much usage as they paid is taken to come before';

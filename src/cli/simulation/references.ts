@@ -28,8 +28,8 @@ export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: 
   }
   const known = [...names[kind].keys()];
   const meant = nearest(name, known);
-  throw new BillingError('invalidInput', `there is no ${nouns[kind]} ${name} by then`, {
-    hint: meant === undefined ? `there are: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`,
+  throw new BillingError('invalidInput', `there is no ${nouns[kind]} ${name} at that time`, {
+    hint: meant === undefined ? `known at that time: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`,
   });
 }
 
@@ -55,8 +55,8 @@ function resolvedText(text: string, names: Names): unknown {
   const [, kind = '', name = ''] = /^\$([a-z]+)\.(.+)$/s.exec(text) ?? [];
   const known = referenceKinds.find((each) => each === kind);
   if (known === undefined) {
-    throw new BillingError('invalidInput', `${text} stands for nothing`, {
-      hint: `there are ${referenceKinds.map((each) => `$${each}.NAME`).join(', ')}; $$ is a dollar sign`,
+    throw new BillingError('invalidInput', `${text} refers to nothing`, {
+      hint: `a reference is one of ${referenceKinds.map((each) => `$${each}.NAME`).join(', ')}; $$ is a dollar sign`,
     });
   }
   return known === 'steps' ? answerPart(text, name, names) : idOf(names, known, name);
@@ -67,5 +67,5 @@ function answerPart(text: string, path: string, names: Names): unknown {
   const part = names.steps.has(step) ? valueAt(names.steps.get(step), rest.join('.')) : undefined;
   if (part !== undefined) return part;
   const hint = names.steps.has(step) ? 'see the whole answer with the same command' : 'name an earlier step with as:';
-  throw new BillingError('invalidInput', `${text} stands for nothing by then`, { hint });
+  throw new BillingError('invalidInput', `${text} refers to nothing at that time`, { hint });
 }

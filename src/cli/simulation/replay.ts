@@ -184,7 +184,7 @@ function planFor(scene: Scene, planId: string): LiveCatalog['plans'][number] {
   const named = isArchived ? planWith(live, original) : undefined;
   const found = named !== undefined && isSpokenOf(named, scene) ? named : planWith(live, plan);
   if (found !== undefined) return found;
-  throw new ConflictError(`the other catalog has no plan ${plan.name}, which contracts have`);
+  throw new ConflictError(`the other catalog has no plan ${plan.name}, which contracts are on`);
 }
 
 /** Whether the other catalog has the plan or one of its prices, or led to the plan's replacement. */

@@ -71,7 +71,7 @@ const property = z.union(
     z.strictObject({
       oneOf: z
         .union([z.array(z.string()).min(1), z.record(z.string(), integerInput(1, 1_000_000))])
-        .describe('A list of texts, each as often as the others, or texts with whole numbers as their weights.'),
+        .describe('A list of texts, all equally often, or texts with whole numbers as their weights.'),
     }),
     z
       .strictObject({
@@ -100,19 +100,28 @@ const usageEntry = z
   .strictObject({
     customer: customerId.optional().describe('Customer of every event, by its id in this file.'),
     eventName: text().optional().describe('Name of every event.'),
-    contract: contractId.optional().describe('Contract that is billed; found by itself when not given.'),
+    contract: contractId.optional().describe('Contract to bill; found automatically when not given.'),
     perDay: digits(z.string().regex(/^\d{1,7}(?:\.\d{1,6})?$/, 'must be a number such as 40 or 0.5'), {})
       .optional()
       .describe('Events a day, made up: at instants and with properties that follow from the seed.'),
     from: instant('First instant of made-up usage; the start when not given.'),
-    to: instant('First instant without; the end when not given.'),
+    to: instant('First instant without usage; the end when not given.'),
     properties: z.record(z.string(), property).optional().describe('Properties of made-up events.'),
     file: text().optional().describe('Or events of a file: CSV, JSON lines or CloudEvents, beside this one.'),
-    format: z.enum(importFormats).optional().describe('Of the file; by its name or first character when not given.'),
-    delimiter: z.string().length(1).optional().describe('Of a CSV file; a comma when not given.'),
+    format: z
+      .enum(importFormats)
+      .optional()
+      .describe('Format of the file; recognized by its name or first character when not given.'),
+    delimiter: z
+      .string()
+      .length(1)
+      .optional()
+      .describe('Character between the columns of a CSV file; a comma when not given.'),
     eventNameColumn: text().optional().describe('Column with the name of the event.'),
     customerColumn: text().optional().describe('Column with the id of the customer.'),
-    timestamp: text().optional().describe('Column that says when; the one called timestamp when not given.'),
+    timestamp: text()
+      .optional()
+      .describe('Column with the time of the event; the one called timestamp when not given.'),
     timeZone: text().optional().describe('Zone of timestamps that carry no offset; UTC when not given.'),
     property: z.array(text()).optional().describe('Columns that become properties: name=column, or a column.'),
     set: z.array(text()).optional().describe('Properties with the same value on every event: name=value.'),
@@ -121,11 +130,11 @@ const usageEntry = z
   .superRefine((entry, context) => {
     const isFile = entry.file !== undefined;
     if (isFile === (entry.perDay !== undefined)) {
-      return context.addIssue(ruleIssue([], 'takes perDay, or a file, and one of them alone'));
+      return context.addIssue(ruleIssue([], 'takes either perDay or file'));
     }
     const others = isFile ? generatorAlone : fileAlone;
     for (const field of others.filter((each) => entry[each] !== undefined)) {
-      context.addIssue(ruleIssue([field], `means nothing beside ${isFile ? 'file' : 'perDay'}`));
+      context.addIssue(ruleIssue([field], `cannot be given with ${isFile ? 'file' : 'perDay'}`));
     }
     if (isFile) return;
     for (const field of ['customer', 'eventName'] as const) {
@@ -167,7 +176,7 @@ const stepEntry = z.strictObject({
 
 const value = z
   .custom<unknown>((given) => given === null || ['string', 'boolean'].includes(typeof given) || isExactNumber(given), {
-    error: 'must be a text, number, boolean or null',
+    error: 'must be text, a number, a boolean or null',
   })
   .meta({ type: ['string', 'number', 'boolean', 'null'] as never });
 
@@ -220,16 +229,16 @@ const expectEntry = z
   .superRefine((entry, context) => {
     const given = (names: object) => Object.keys(names).filter((each) => entry[each as Subject] !== undefined);
     if (given(subjects).length !== 1) {
-      context.addIssue(ruleIssue([], `takes one of ${Object.keys(subjects).join(', ')}`));
+      context.addIssue(ruleIssue([], `takes exactly one of ${Object.keys(subjects).join(', ')}`));
     }
     if (given(comparisons).length !== 1) {
-      context.addIssue(ruleIssue([], `takes one of ${Object.keys(comparisons).join(', ')}`));
+      context.addIssue(ruleIssue([], `takes exactly one of ${Object.keys(comparisons).join(', ')}`));
     }
     const isCall = entry.call !== undefined;
-    if (!isCall && entry.with !== undefined) context.addIssue(ruleIssue(['with'], 'means nothing without call'));
+    if (!isCall && entry.with !== undefined) context.addIssue(ruleIssue(['with'], 'works only with call'));
     if (isCall && entry.path === undefined) context.addIssue(ruleIssue(['path'], 'is required with call'));
     if ((entry.entries ?? entry.events) !== undefined && entry.path !== undefined) {
-      context.addIssue(ruleIssue(['path'], 'means nothing for a count'));
+      context.addIssue(ruleIssue(['path'], 'cannot be given for a count'));
     }
   });
 
@@ -253,7 +262,9 @@ export const scenarioFile = z
     resolution: z
       .enum(['PT1M', 'PT1H', 'P1D'])
       .optional()
-      .describe('Usage arrives together that happened in one such span: alerts are as exact. P1D when not given.'),
+      .describe(
+        'Usage within one such span arrives together, so alerts are only as exact as this. P1D when not given.',
+      ),
     catalog: z
       .union([text(), catalogFile], { error: 'must be the path of a catalog file, or its sections' })
       .optional()

@@ -27,19 +27,19 @@ describe('a file with a mistake is refused, with the line and the path of the mi
     [
       'two documents',
       'products: []\n---\nproducts: []\n',
-      ['catalog.yaml:2: a second document begins here, and a file is one'],
+      ['catalog.yaml:2: a second document begins here, but a file must be one'],
     ],
     [
       'lists within lists without an end',
       `products: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n`,
       ['catalog.yaml:1: is nested too deep to be read'],
     ],
-    ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key stands here a second time']],
-    ['a key that is one in the data', '1: a\n"1": b\n', ['catalog.yaml:2: this key stands here a second time']],
+    ['a repeated key', 'products:\n  - name: A\n    name: B\n', ['catalog.yaml:3: this key is here a second time']],
+    ['a key that is one in the data', '1: a\n"1": b\n', ['catalog.yaml:2: this key is here a second time']],
     [
       'a repeated key in braces',
       'products:\n  - { name: A, name: B }\n',
-      ['catalog.yaml:2: this key stands here a second time'],
+      ['catalog.yaml:2: this key is here a second time'],
     ],
     [
       'a name that a schema would pass over',
@@ -124,7 +124,7 @@ describe('a file with a mistake is refused, with the line and the path of the mi
     [
       'rules beside a query',
       'meters:\n  - code: A\n    displayName: A\n    sql: x\n    groupKeys: [model]\n',
-      ['catalog.yaml:5: meters[0].groupKeys: does nothing beside sql: leave it out'],
+      ['catalog.yaml:5: meters[0].groupKeys: has no effect with sql: leave it out'],
     ],
     [
       'a meter without its key',
@@ -265,6 +265,6 @@ test('a map of a hundred thousand keys is read in one pass, and the line of each
   const { lineOf } = readYaml(text, 'catalog.yaml', { example: '' });
   for (let index = 0; index < count; index += 1) expect(lineOf([`k${index}`])).toBe(index + 1);
   expect(() => readYaml(`${text}k5: 2\n`, 'catalog.yaml', { example: '' })).toThrow(
-    `catalog.yaml:${count + 1}: this key stands here a second time`,
+    `catalog.yaml:${count + 1}: this key is here a second time`,
   );
 });

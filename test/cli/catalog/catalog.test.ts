@@ -140,7 +140,7 @@ describe('on a database:', () => {
       [
         'a price on a meter that is replaced',
         'meters: [{ code: TOKENS, displayName: Other, aggregationKey: tokens, groupKeys: [model] }]\nrateCards: []',
-        'the price Inference / Tokens hangs on what goes, and is not in the file; the rate card of meter TOKENS, replaced, is not in the file',
+        'the price Inference / Tokens belongs to a product or meter that goes, and is not in the file; the rate card of meter TOKENS, which is replaced, is not in the file',
       ],
       [
         'a plan with a price on a product that is replaced',
@@ -239,18 +239,18 @@ describe('on a database:', () => {
     [
       'a product',
       'pricing: [{ product: None, name: N, model: FLAT, unitAmount: 1, priceInterval: MONTH }]',
-      'pricing[0].product: names no product',
+      'pricing[0].product: names a product that is neither',
     ],
-    ['a meter', 'rateCards: [{ meter: NONE }]', 'rateCards[0].meter: names no meter'],
+    ['a meter', 'rateCards: [{ meter: NONE }]', 'rateCards[0].meter: names a meter that is neither'],
     [
       'a price',
       'plans: [{ name: P, items: [{ product: Seats, price: None }] }]',
-      'plans[0].items[0].price: names no price of Seats',
+      'plans[0].items[0].price: names a price of Seats',
     ],
     [
       'a group key',
       'rateCards: [{ meter: TOKENS, rates: [{ dimensions: { region: eu }, unitAmount: 1 }] }]',
-      'rateCards[0].rates[0].dimensions.region: is no group key of meter TOKENS; it has model',
+      'rateCards[0].rates[0].dimensions.region: is not a group key of meter TOKENS; it has model',
     ],
   ])('%s that there is not is refused with its line', async (_case, file, words) => {
     await apply(catalog);
@@ -273,7 +273,7 @@ describe('on a database:', () => {
     const unclear = await tally('catalog diff -', 'plans: [{ name: P, items: [{ product: Seats, price: Seats }] }]');
     expect(unclear.exitCode).toBe(8);
     expect(unclear.stderr).toContain('plans[0].items[0].price: is the name of several prices');
-    expect((await apply(catalog)).stdout).toBe('archive\tprice\tSeats / Seats\tanother one has its name\n');
+    expect((await apply(catalog)).stdout).toBe('archive\tprice\tSeats / Seats\tanother one has the same name\n');
     expect((await tally('catalog export')).stdout).toBe(catalog);
   });
 

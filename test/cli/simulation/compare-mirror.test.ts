@@ -332,7 +332,7 @@ describe('on a mirror', () => {
     await stage.tally(['pull', '--to', elsewhere, '--contract', globex, '--plan', plan]);
     const { notes } = await compared(elsewhere, '--grant', 'amount-cents=100');
     expect(notes).toEqual([
-      { customer: 'globex', note: expect.stringContaining('is of a property that not every line shows') as string },
+      { customer: 'globex', note: expect.stringContaining('is on a property that some lines do not show') as string },
     ]);
   });
 });

@@ -108,7 +108,7 @@ test('where the card has changed since, what a contract agreed on is guessed by 
   ]);
   const guesses = found.notes.map(({ customer, note }) => [customer, note.slice(note.indexOf('those that'))]);
   expect(guesses).toEqual([
-    ['acme', "those that the card has today are taken for the card's (1), and others for agreed on (0)"],
-    ['initech', "those that the card has today are taken for the card's (1), and others for agreed on (1)"],
+    ['acme', 'those that the card has today are taken to be of the card (1), the others to be agreed on (0)'],
+    ['initech', 'those that the card has today are taken to be of the card (1), the others to be agreed on (1)'],
   ]);
 });

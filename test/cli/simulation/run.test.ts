@@ -184,7 +184,7 @@ expect:
     [
       'budget: { contract: acme, label: model=large }, at: 2026-03-11, equals: null',
       'budget: { contract: acme, label: model=small }, equals: null',
-      'refused: no budget is called model=small: there are model=large',
+      'refused: no budget is called model=small: the budgets are model=large',
     ],
     [
       'budget: { contract: acme, label: model=large }, path: maxCreditsCents, equals: 9000',
@@ -210,7 +210,7 @@ expect:
     [
       'call: budgets list, with: { contractId: $contracts.acme }, path: data.budgets.0.index, equals: $steps.raised.data.index',
       'call: budgets list, with: { contractId: $steps.lost.id }, path: data, equals: 1',
-      'refused: $steps.lost.id stands for nothing by then',
+      'refused: $steps.lost.id refers to nothing at that time',
     ],
   ];
 
@@ -278,7 +278,7 @@ describe('what the service refuses is told with its line, and stops the run', ()
       'contracts',
       'contracts: [{ customer: acme, plan: Standart }]\n',
       1,
-      'contracts create: there is no plan Standart by then',
+      'contracts create: there is no plan Standart at that time',
       8,
     ],
     [
@@ -294,7 +294,7 @@ describe('what the service refuses is told with its line, and stops the run', ()
       '',
       'steps:\n  - at: 2026-03-02\n    do: contracts cancel\n    with: { contractId: $contracts.globex }\n',
       4,
-      'contracts cancel: there is no contract globex by then',
+      'contracts cancel: there is no contract globex at that time',
       8,
     ],
     [
@@ -319,7 +319,7 @@ describe('what the service refuses is told with its line, and stops the run', ()
       '',
       'steps:\n  - { at: 2026-03-02, do: contracts cancel, with: { contractId: $contract.acme } }\n',
       2,
-      'contracts cancel: $contract.acme stands for nothing',
+      'contracts cancel: $contract.acme refers to nothing',
       8,
     ],
   ])('%s', async (_what, without, more, line, words, code) => {
@@ -365,7 +365,7 @@ describe('--junit', () => {
       const before = readFileSync(mine, 'utf8');
       const { exitCode, stdout, stderr } = await run(path, '--junit', mine);
       expect([exitCode, stdout]).toEqual([2, '']);
-      expect(stderr).toContain(`${mine} exists, and is no JUnit report`);
+      expect(stderr).toContain(`${mine} exists and is not a JUnit report`);
       expect(readFileSync(mine, 'utf8')).toBe(before);
     }
   });

@@ -70,8 +70,8 @@ describe('a scenario with a mistake is refused, with the line and the path of th
       'an expectation of nothing',
       `${acme}expect:\n  - { balance: acme }\n  - { equals: 1 }\n`,
       [
-        's.yaml:8: expect[0]: takes one of equals, between, atLeast, atMost',
-        's.yaml:9: expect[1]: takes one of invoice, balance, budget, entries, events, call',
+        's.yaml:8: expect[0]: takes exactly one of equals, between, atLeast, atMost',
+        's.yaml:9: expect[1]: takes exactly one of invoice, balance, budget, entries, events, call',
       ],
     ],
     [
@@ -85,12 +85,12 @@ describe('a scenario with a mistake is refused, with the line and the path of th
     [
       'usage of nothing',
       `${acme}usage:\n  - { customer: acme }\n`,
-      ['s.yaml:8: usage[0]: takes perDay, or a file, and one of them alone'],
+      ['s.yaml:8: usage[0]: takes either perDay or file'],
     ],
     [
       'usage of two kinds',
       `${acme}usage:\n  - { customer: acme, eventName: x, perDay: 1, timeZone: UTC }\n`,
-      ['s.yaml:8: usage[0].timeZone: means nothing beside perDay'],
+      ['s.yaml:8: usage[0].timeZone: cannot be given with perDay'],
     ],
     [
       'a range without end',
