@@ -134,7 +134,7 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     await world.close();
     const words =
       'the clock of this machine is behind the newest row, which is of 2099-12-31T00:00:00.000Z: ' +
-      'until then new rows get that time, and grants expire by it; set the clock right';
+      'until then new rows get that time, and grants expire by it; correct the clock';
     const outcomes = [await run(createWords, path), await run(['bill', 'run'], path)];
     expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual([
       [0, `warning: ${words}\n`],
@@ -161,8 +161,8 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     const { status, stderr } = spawnSync('sh', [...words, 'customers', 'list', '--database', 'book.db'], more);
     expect([status, stderr]).toEqual([
       2,
-      'tally: the directory in which this was started does not exist any more\n' +
-        '  hint: go to one that does, and repeat the command\n',
+      'tally: the current directory no longer exists\n' +
+        '  hint: change to another directory, and repeat the command\n',
     ]);
   });
 

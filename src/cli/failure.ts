@@ -53,8 +53,8 @@ export function tellFailure(error: unknown, context: FailureContext): number {
 
 /** What the system has run out of. The person must look up whether something was done before that. */
 const scarce: Readonly<Record<string, string>> = {
-  EMFILE: 'this program may have no more files open',
-  ENFILE: 'this machine may have no more files open',
+  EMFILE: 'too many open files in this program',
+  ENFILE: 'too many open files on this machine',
 };
 
 function unexpected(error: unknown): BillingError {
@@ -63,13 +63,13 @@ function unexpected(error: unknown): BillingError {
   if (scarcity !== undefined) {
     return new BillingError('unavailable', `${scarcity} (${code})`, {
       cause: error,
-      hint: 'raise the limit, as with: ulimit -n 1024; look whether it took effect before repeating the command',
+      hint: 'raise the limit, for example with: ulimit -n 1024; check whether it took effect before repeating the command',
     });
   }
   if (syscall === 'uv_cwd') {
-    return new BillingError('usage', 'the directory in which this was started does not exist any more', {
+    return new BillingError('usage', 'the current directory no longer exists', {
       cause: error,
-      hint: 'go to one that does, and repeat the command',
+      hint: 'change to another directory, and repeat the command',
     });
   }
   const message = error instanceof Error ? error.message : String(error);
@@ -90,8 +90,8 @@ function debugHint(failure: BillingError, error: unknown, { isDebug }: FailureCo
 function unprintedHint(failure: BillingError, command: CommandSpec | undefined): string | undefined {
   if (!(failure instanceof UnprintedError) || command?.isWrite === false) return undefined;
   const what =
-    command === undefined ? 'where the command changes something, that is done' : 'what was to be done is done';
-  const done = `${what}: look before it is repeated`;
+    command === undefined ? 'if the command changes something, that was done' : 'what was to be done was done';
+  const done = `${what}: check before repeating it`;
   return failure.hint === undefined ? done : `${failure.hint}; ${done}`;
 }
 

@@ -257,7 +257,7 @@ function refusingDryRun(runAction: Run): Run {
       if (session.flags.dryRun === true) {
         throw new BillingError(
           'usage',
-          '--dry-run is for commands that change something and can say before what; this one was not run',
+          '--dry-run is for commands that change something and can say beforehand what; this one was not run',
         );
       }
       await action(session);

@@ -127,7 +127,7 @@ describe('an answer', () => {
     const { data, total } = JSON.parse(all.stdout) as { data: unknown[]; total: number };
     expect(data).toHaveLength(total);
     const cut = await run(command, [...words, '--limit', '1', '-o', 'json']);
-    expect(cut.stderr).toBe(total > 1 ? `1 of ${total}: there are more; --all prints every one\n` : '');
+    expect(cut.stderr).toBe(total > 1 ? `1 of ${total}: there are more; --all prints all of them\n` : '');
     const none = await run(command, [...words, '--offset', '999999', '-o', 'jsonl']);
     expect([none.exitCode, none.stdout]).toEqual([0, '']);
   });
@@ -147,8 +147,8 @@ function wrong(
   const named = command.positionals[0]?.reference === undefined ? [] : [words[0] ?? '', words[1] ?? '', noSuchId];
   return [
     [[...words, misspelt, 'x'], [2], new RegExp(`unknown option '${misspelt}'\n.*did you mean --`)],
-    [[...words, '--columns', 'nope'], [2], /there is no field "nope"\n.*there are/],
-    [[...words, '--json', 'nope'], [2], /there is no field "nope"\n.*there are/],
+    [[...words, '--columns', 'nope'], [2], /there is no field "nope"\n.*the fields are/],
+    [[...words, '--json', 'nope'], [2], /there is no field "nope"\n.*the fields are/],
     [[...words, '--jq', '.['], [2], /--jq: syntax error/],
     [[...words, '-o', 'xml'], [2], /Allowed choices are table, json/],
     ...(required.length === 0 ? [] : [[[command.group, command.verb], [2], /missing [<-]/] as const]),
@@ -215,7 +215,7 @@ describe('a command that is no operation', () => {
       const { exitCode, stdout, stderr } = await playground.tally([...given, '-o', format], place);
       if (exitCode === 2) {
         expect([given.join(' '), format, stdout]).toEqual([given.join(' '), format, '']);
-        expect(stderr).toMatch(/hint: (?:it has|it prints|there are|give|leave)/);
+        expect(stderr).toMatch(/hint: (?:its formats are|it prints|there are|give|leave)/);
         continue;
       }
       expect([given.join(' '), format, exitCode, stderr.includes('unexpected')]).toEqual([

@@ -123,7 +123,7 @@ describe('an explained invoice on a terminal', () => {
     };
     expect(await field('events', { ...invoice, lines: [{ ...line, usage }] })).toEqual([
       '7 events, 2026-03-02T00:00:00Z to 2026-03-09T00:00:00Z: SUM of seats by meter SEATS',
-      '2 events skipped: no number, or out of range',
+      '2 events skipped: not a number, or out of range',
       '1 event without seats',
       '2026-03-02T00:00:00Z  call  9  r1',
       'and 6 more',

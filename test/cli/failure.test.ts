@@ -174,8 +174,8 @@ describe('a failure of the service', () => {
     const plain = await shell.run('customers list');
     expect(plain).toMatchObject({ code: 9, stdout: '' });
     expect(plain.stderr).toBe(
-      'tally: this program may have no more files open (EMFILE)\n' +
-        '  hint: raise the limit, as with: ulimit -n 1024; look whether it took effect before repeating the command\n',
+      'tally: too many open files in this program (EMFILE)\n' +
+        '  hint: raise the limit, for example with: ulimit -n 1024; check whether it took effect before repeating the command\n',
     );
     expect((await shell.run('customers list --debug')).stderr).toContain("open '/lib/x.cjs'");
   });

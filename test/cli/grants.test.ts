@@ -50,7 +50,7 @@ describe('a grant without an external id', () => {
       const { code, stderr } = await shell.run(line);
       expect([code, made.size]).toEqual([0, 1]);
       expect(stderr).toContain('this finishes the grant begun at');
-      expect(stderr).toContain('this entry was there already');
+      expect(stderr).toContain('this entry already exists');
       await shell.run(line);
       expect(made.size).toBe(2);
     },
@@ -179,7 +179,7 @@ describe('--resume', () => {
     failures.push('network');
     await shell.run(`${line} --external-id ticket-1 --database other.db`);
     const { stderr } = await shell.run('credits grant --resume');
-    expect(stderr).toMatch(/^no grant is unfinished here, but on \S*other\.db\n$/);
+    expect(stderr).toMatch(/^no grant is unfinished here, but some are on \S*other\.db\n$/);
   });
 
   test.each<[ErrorKind, boolean]>([

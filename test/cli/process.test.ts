@@ -61,7 +61,7 @@ test('a database that is named and was not there is said to be made, since its n
   expect(await tally(list, env)).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: `made ${path}: there was no database\n`,
+    stderr: `created ${path}: there was no database\n`,
   });
   expect(await tally(list, env)).toMatchObject({ code: 0, stderr: '' });
   for (const memory of [':memory:', 'sqlite::memory:']) {
@@ -161,7 +161,7 @@ test.runIf(process.platform !== 'win32')('an interrupted command ends with 130',
 
 test.runIf(process.platform !== 'win32').each([
   ['credits grant c1 --amount-cents 5 --expires-at 2099-01-01T00:00:00Z', 'repeat the command: it finishes this grant'],
-  ['invoices finalize i1', 'look whether it took effect before repeating the command'],
+  ['invoices finalize i1', 'check whether it took effect before repeating the command'],
   ['invoices list', ''],
 ])('interrupted while %s waits for an answer says what is known of it', async (line, hint) => {
   const silent = createServer().listen(0, '127.0.0.1');
@@ -179,7 +179,7 @@ test.runIf(process.platform !== 'win32').each([
     await once(silent, 'request');
     child.kill('SIGINT');
     expect(await ended).toEqual([130, null]);
-    const words = 'tally: interrupted while it was sent: the outcome is unknown\n  hint: ';
+    const words = 'tally: interrupted during the request: the outcome is unknown\n  hint: ';
     expect(told.join('').startsWith(hint === '' ? '' : `${words}${hint}`)).toBe(true);
     expect(told.join('') === '').toBe(hint === '');
   } finally {

@@ -81,7 +81,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['customers list --dry-run', 'this one only reads', undefined],
     [
       'customers list --timeout 1e9',
-      '--timeout takes seconds above 0 in digits, such as 0.5 or 30, not 1e9',
+      '--timeout takes a number of seconds above 0, such as 0.5 or 30, not 1e9',
       undefined,
     ],
     ['journal list --limit 0', '--limit takes a whole number from 1 to 999999999, not 0', undefined],

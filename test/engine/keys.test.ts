@@ -60,7 +60,7 @@ describe('the local owner', () => {
       message: 'no organization has the id or name "us"',
     });
     await world.engine.owner();
-    expect(await hintOf()).toBe('there is default');
+    expect(await hintOf()).toBe('the organization is default');
     for (let count = 0; count < 11; count += 1) await world.call('orgs.create', { body: { name: `eu${count}` } });
     expect(await hintOf()).toMatch(/^the organizations are default, (?:eu\d+, ){8}eu\d+ and 2 more$/);
   });

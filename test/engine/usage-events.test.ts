@@ -185,7 +185,7 @@ describe('an idempotency key', () => {
     expect((await ingest(changed)).knownEvents).toEqual({ unchanged: 1, replaced: 0 });
   });
 
-  test('says how many name a contract that does not serve at their time, whom nobody is billed for', async () => {
+  test('says how many name a contract that does not cover their time, whom nobody is billed for', async () => {
     const pricingId = await createPrice(world, await createMeter(world, 'CALLS'));
     const terms = { pricingIds: [pricingId], startDate: '2026-02-01', endDate: '2026-03-01' };
     const contractId = await createContract(world, { customerId, ...terms });

@@ -84,7 +84,7 @@ test('it tells the story of the demo', () => {
 test('it brings a database of the first schema to its own', () => {
   const database = join(folder, 'v1.db');
   writeFileSync(database, gunzipSync(readFileSync(join(root, 'test/fixtures/db/v1.sqlite.gz'))));
-  const stderr = `upgraded the database; what it was before is kept: ${database}.schema-1\n`;
+  const stderr = `upgraded the database; a copy from before is kept: ${database}.schema-1\n`;
   expect(tally('--database', database, 'customers', 'list', '-o', 'name')).toMatchObject({ stderr, status: 0 });
 });
 

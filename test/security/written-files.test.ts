@@ -117,7 +117,7 @@ describe('a file that may not be replaced', () => {
     expect(existsSync(path)).toBe(false);
     writeFileSync(path, 'work');
     symlinkSync(path, link);
-    expect(() => checkOutputFile(path)).toThrow('is there already: nothing was written');
+    expect(() => checkOutputFile(path)).toThrow('already exists: nothing was written');
     expect(() => checkOutputFile(path, { isForced: true })).not.toThrow();
     for (const isForced of [false, true]) expect(() => checkOutputFile(link, { isForced })).toThrow('it is a link');
     expect(() => checkOutputFile(tmpdir(), { isForced: true })).toThrow('it is a directory');

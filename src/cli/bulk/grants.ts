@@ -75,7 +75,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
     try {
       const grant = await readGrant(input);
       const isZero = grant.amountCents === 0n && grant.creditMicros === 0n;
-      if (isZero && !allowZero) throw new BillingError('refused', 'amountCents: is 0; --allow-zero lets it pass');
+      if (isZero && !allowZero) throw new BillingError('refused', 'amountCents: is 0; --allow-zero allows it');
       const { params = {}, body } = input;
       const content = canonicalJson([source, params, membersOf(body, ownMembers)]);
       const externalId = grant.externalId ?? identify(content);
@@ -85,7 +85,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       lines.set(key, line);
       const equal = grant.externalId === undefined ? contents.get(content) : undefined;
       if (equal === undefined) contents.set(content, line);
-      else doubts.push({ line, message: `equal to line ${equal}, and a grant of its own` });
+      else doubts.push({ line, message: `equal to line ${equal}, and granted as well` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
       const hasMadeId = grant.externalId === undefined;
       read.push({ line, input: sent, grant: { ...grant, externalId, hasMadeId } });
@@ -143,7 +143,7 @@ function unitOf({ line, input, grant: { hasMadeId } }: GrantRow, billing: Billin
       const differing = await differingMembers(input, answer);
       if (differing.length > 0) {
         const earlier = hasMadeId === true ? 'this row was granted before' : 'an entry with this externalId exists';
-        const next = hasMadeId === true ? '; --source NAME grants all rows of the file once more' : '';
+        const next = hasMadeId === true ? '; --source NAME grants all rows of the file again' : '';
         const error = `${earlier} and differs in ${differing.join(', ')}${next}`;
         return [{ line, status: 'failed', id, error }];
       }

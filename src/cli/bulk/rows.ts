@@ -70,7 +70,7 @@ function columnsOf(header: readonly string[], command: CommandSpec, ignored: rea
     if (skipped.has(folded(name))) return { kind: 'ignored' };
     const column = columnOf(name, command);
     if (column === undefined) {
-      throw new BillingError('usage', `the column "${name}" is no field of ${command.group} ${command.verb}`, {
+      throw new BillingError('usage', `the column "${name}" is not a field of ${command.group} ${command.verb}`, {
         hint: hintOn(header, command),
       });
     }
@@ -87,7 +87,7 @@ function refuseTwoSubjects(header: readonly string[], columns: readonly Column[]
   if (index === -1 || positionals.length === 0) return;
   throw new BillingError(
     'usage',
-    `${positionals.join(' ')} and the column "${header[index]}" both say what it is for`,
+    `${positionals.join(' ')} and the column "${header[index]}" both say what the rows are for`,
     {
       hint: 'leave out one of them',
     },
@@ -97,7 +97,7 @@ function refuseTwoSubjects(header: readonly string[], columns: readonly Column[]
 /** Refuses flags that rows do not have: a row may be only a part of what such a flag gives. */
 function refuseUnused({ flags }: CommandSpec, given: Given): void {
   const unused = Object.keys(given.flags).find((name) => flags.every(({ flag }) => flag !== name));
-  if (unused !== undefined) throw new BillingError('usage', `--${unused} does not go with --from`);
+  if (unused !== undefined) throw new BillingError('usage', `--${unused} cannot be used with --from`);
 }
 
 /** Refuses two values: nobody can tell which was meant, and it may be an amount. */
@@ -110,9 +110,9 @@ function refuseTwoValues({ header, rows }: CsvFile, columns: readonly Column[], 
     const names = [flag, alias].flatMap((name) => (name === undefined ? [] : [`--${name}`])).join(' or ');
     throw new BillingError(
       'usage',
-      `line ${row.line}: the column "${header[index]}" and ${names} both say what it is`,
+      `line ${row.line}: the column "${header[index]}" and ${names} both give the value`,
       {
-        hint: 'leave out one of them: a flag is for what no row says',
+        hint: 'leave out one of them: a flag is for a field that has no column',
       },
     );
   }
@@ -130,8 +130,8 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
     ...flags.filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec)).flatMap(requiredNames),
   ];
   if (missing.length === 0) return;
-  throw new BillingError('usage', `nothing says ${missing.join(', ')}`, {
-    hint: 'give a column of this name, or the flag that says it for every row',
+  throw new BillingError('usage', `missing ${missing.join(', ')}`, {
+    hint: 'add a column of this name, or give the flag, which holds for every row',
   });
 }
 
@@ -142,7 +142,7 @@ function requiredNames({ name, flag, fields = {} }: FlagSpec): string[] {
 }
 
 function hintOn(header: readonly string[], command: CommandSpec): string {
-  return delimiterHint(header) ?? `there are ${knownColumns(command).join(', ')}; --ignore leaves columns out`;
+  return delimiterHint(header) ?? `the fields are ${knownColumns(command).join(', ')}; --ignore skips columns`;
 }
 
 function columnOf(name: string, { positionals, flags }: CommandSpec): Column | undefined {

@@ -31,7 +31,7 @@ const defaultConcurrency = 8;
 export async function runBulk(invocation: Invocation, session: Session): Promise<void> {
   const { local, inputPath } = invocation;
   if (inputPath !== undefined || local['resume'] !== undefined) {
-    throw new BillingError('usage', '--from goes neither with --input nor with --resume');
+    throw new BillingError('usage', '--from cannot be used with --input or --resume');
   }
   const concurrency = concurrencyOf(textOf(local, 'concurrency') ?? String(defaultConcurrency));
   const resultPath = textOf(local, 'result');
@@ -117,7 +117,7 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   tell(session, say`dry run: ${words}${before}; nothing was sent`);
   if (bad.length === 0) return;
   throw new BillingError('checkFailed', `${bad.length} of ${counted(outcomes.length, 'row')} would be refused`, {
-    hint: 'correct them, or the others will be done alone',
+    hint: 'correct them, or only the other rows will be done',
   });
 }
 
@@ -137,7 +137,7 @@ async function confirm(session: Session, target: Target, words: string): Promise
   if (target.environment === 'production') return await confirmWrite(session, target, say`${words}`);
   if (session.flags.yes === true) return;
   await askForYes(session, {
-    message: say`Go on with ${words}?`,
+    message: say`Go ahead with ${words}?`,
     unasked: `${words}: not confirmed, nothing was sent`,
     hint: 'in a script give --yes',
     declined: 'not confirmed: nothing was sent',

@@ -141,7 +141,8 @@ function secretOf({ view }: CommandSpec, { body }: Answer): string {
 
 function noteSecret({ group }: CommandSpec, session: Session, isShown: boolean): void {
   if (isShown) tell(session, say`keep it: this secret is not shown again`);
-  else tell(session, say`the secret was not printed, and is not shown again; another one: tally ${group} rotate`);
+  else
+    tell(session, say`the secret was not printed, and is not shown again; make a new one with: tally ${group} rotate`);
 }
 
 function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void {
@@ -152,15 +153,18 @@ function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void
 function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void {
   if (unchanged > 0) tell(session, say`${counted(unchanged, 'event')} unchanged: sent before`);
   if (replaced > 0)
-    tell(session, say`${counted(replaced, 'event')} replaced: what came under the same key before is billed no more`);
+    tell(
+      session,
+      say`${counted(replaced, 'event')} replaced: what came earlier under the same key is no longer billed`,
+    );
 }
 
 function note(command: CommandSpec, answer: Answer, session: Session): void {
   if (answer.isReplay === true) {
     const isEntry = command.idempotencyMember !== undefined;
     const words = isEntry
-      ? say`this entry was there already: nothing was created`
-      : say`it was so already: nothing was changed`;
+      ? say`this entry already exists: nothing was created`
+      : say`it was already so: nothing was changed`;
     tell(session, words);
   }
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
@@ -175,6 +179,6 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
     if ((page.data as unknown) === null) tell(session, say`there is none`);
   }
   if (page.hasMore === true && Array.isArray(page.data)) {
-    tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints every one`);
+    tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints all of them`);
   }
 }

@@ -75,10 +75,10 @@ function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: S
   const missing = Object.keys(included).find((name) => !asked.includes(name) && shown.some((each) => isOf(each, name)));
   if (missing === undefined) return;
   const isTaken = command.flags.some(({ name }) => name === 'include');
-  throw new BillingError('usage', `${missing} is only there where it is asked for`, {
+  throw new BillingError('usage', `${missing} is only in the answer when it is asked for`, {
     hint: isTaken
       ? `give --include ${[...asked, missing].join(',')}`
-      : `a command that reads it has --include ${missing}`,
+      : `a command that reads it takes --include ${missing}`,
   });
 }
 
@@ -147,7 +147,7 @@ function rehearsalOf({ rehearsalMember = '' }: CommandSpec, input: CallInput): C
 }
 
 function rehearsed({ destroys }: CommandSpec, { environment }: Target): SafeText {
-  const kept = destroys === true ? 'nothing was changed' : 'all of it was done, and nothing kept';
+  const kept = destroys === true ? 'nothing was changed' : 'all of it was done, and nothing was kept';
   return say`dry run on ${environment}: ${kept}`;
 }
 

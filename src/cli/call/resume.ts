@@ -46,7 +46,7 @@ interface Resumed {
 export async function resumeGrants(invocation: Invocation, session: Session): Promise<void> {
   const { given, local, inputPath } = invocation;
   if (given.positionals.length > 0 || Object.keys(given.flags).length > 0 || inputPath !== undefined) {
-    throw new BillingError('usage', '--resume takes no contract and no fields: they stand in the journal');
+    throw new BillingError('usage', '--resume takes no contract and no fields: they are in the journal');
   }
   const { terminal, flags, output } = session;
   const target = await session.target();
@@ -82,7 +82,9 @@ function tellNone(session: Session, elsewhere: readonly Place[]): void {
   const places = elsewhere.map(({ target, profile }) => (profile === undefined ? target : `${target} (${profile})`));
   tell(
     session,
-    places.length === 0 ? say`no grant is unfinished` : say`no grant is unfinished here, but on ${places.join(', ')}`,
+    places.length === 0
+      ? say`no grant is unfinished`
+      : say`no grant is unfinished here, but some are on ${places.join(', ')}`,
   );
 }
 

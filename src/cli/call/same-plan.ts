@@ -23,11 +23,8 @@ export async function tellOfSamePlan(
   if (other === undefined) return;
   const { id, startDate, endDate } = other;
   const time = endDate === undefined ? say`since ${startDate}` : say`${startDate} to ${endDate}`;
-  tell(
-    session,
-    say`warning: the customer is on this plan by another contract already: ${id} (${time}); both are billed`,
-  );
-  const undo = say`end it with tally contracts cancel ${created.id}, and its drafts with tally invoices cancel`;
+  tell(session, say`warning: the customer already has another contract on this plan: ${id} (${time}); both are billed`);
+  const undo = say`end this one with tally contracts cancel ${created.id}, and its drafts with tally invoices cancel`;
   tell(session, say`  hint: if it was made twice, ${undo}`);
 }
 

@@ -18,18 +18,18 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
   async customers(id, billing) {
     if (await isThere('customers', id, billing)) return undefined;
     const meant = await meantById(id, 'customers', billing);
-    if (meant !== undefined) return say`there is no customer of the id ${id}; ${meant}`;
+    if (meant !== undefined) return say`no customer has the id ${id}; ${meant}`;
     const own = await withOwnId(id, billing);
     if (own !== undefined) {
-      return say`there is no customer of the id ${id}; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
+      return say`no customer has the id ${id}; ${id} is your own id of ${own.name}: --customer-id ${own.id}`;
     }
     const [called, ...others] = await customersCalled(id, billing);
-    if (called === undefined) return say`there is no customer of the id ${id}`;
+    if (called === undefined) return say`no customer has the id ${id}`;
     const better = others.length > 0 ? choiceOf([called, ...others]) : say`that of ${called.name} is ${called.id}`;
-    return say`there is no customer of the id ${id}; ${better}`;
+    return say`no customer has the id ${id}; ${better}`;
   },
   async externalCustomers(id, billing) {
-    return (await withOwnId(id, billing)) === undefined ? say`there is no customer with your own id ${id}` : undefined;
+    return (await withOwnId(id, billing)) === undefined ? say`no customer has your own id ${id}` : undefined;
   },
   async plans(id, billing) {
     return await unlessThere('plans', id, billing);
@@ -57,5 +57,5 @@ async function unlessThere(kind: 'plans' | 'products', id: string, billing: Bill
   if (await isThere(kind, id, billing)) return undefined;
   const meant = await meantById(id, kind, billing);
   const better = meant === undefined ? say`` : say`; ${meant}`;
-  return say`there is no ${nounOf(kind)} of the id ${id}${better}`;
+  return say`no ${nounOf(kind)} has the id ${id}${better}`;
 }

@@ -27,7 +27,7 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
   const { local } = invocation;
   const by = local['by'];
   if (typeof by !== 'string') {
-    throw new BillingError('usage', '--chart goes with --by', { hint: 'such as: --by day --chart' });
+    throw new BillingError('usage', '--chart works only with --by', { hint: 'such as: --by day --chart' });
   }
   const style = await chartStyleOf(local, session);
   checkFields(session.output, fields, viewOf(by));
@@ -112,7 +112,7 @@ function endsOf(startDate: string, endDate: string, by: Span): string[] {
     if (ends.length < mostParts) continue;
     throw new BillingError(
       'usage',
-      `--by ${by} asks for each ${by}, and ${startDate} to ${endDate} has more than ${mostParts}`,
+      `--by ${by} shows each ${by}, and ${startDate} to ${endDate} has more than ${mostParts}`,
       {
         hint: by === 'day' ? 'give --start-date and --end-date, or --by month' : 'give --start-date and --end-date',
       },
@@ -124,7 +124,7 @@ function endsOf(startDate: string, endDate: string, by: Span): string[] {
 async function byKey(billing: Billing, input: CallInput, groupKey: string): Promise<UsageSplit> {
   const { unit = 'currency', ...question } = (input.body ?? {}) as { readonly unit?: string };
   if (unit === 'credits') {
-    throw new BillingError('usage', '--unit credits goes with --by day and --by month alone');
+    throw new BillingError('usage', '--unit credits works only with --by day and --by month');
   }
   const asked = { ...input, body: { ...question, groupKey } };
   const { body } = await billing.call('usage.breakdown', asked).catch((error: unknown) => {
@@ -140,7 +140,7 @@ function namingFlag(error: unknown, by: string): unknown {
   const [issue, ...others] = error.issues;
   if (issue?.path !== 'groupKey' || others.length > 0) return error;
   return new InvalidInputError(
-    [{ path: '', message: `--by ${by}: ${issue.message}, and ${Object.keys(spans).join(', ')}` }],
+    [{ path: '', message: `--by ${by}: ${issue.message}; --by also takes ${Object.keys(spans).join(', ')}` }],
     {
       cause: error,
     },

@@ -33,13 +33,13 @@ export const ledgerChart: Chart = {
     const [left] = Object.keys(rest);
     if (left === undefined) return asked;
     throw new BillingError('usage', `--chart draws a balance, which needs every entry: leave out --${left}`, {
-      hint: '--created-after and --created-before say which part of the time is drawn',
+      hint: 'choose the part to draw with --created-after and --created-before',
     });
   },
 
   async draw(body, { asked, style }) {
     const { entries } = (body as ResponseBody<'credits.ledger'>).data;
-    if (entries.length === 0) return say`Balance: ${moneyText(0n)}, without an entry so far\n`;
+    if (entries.length === 0) return say`Balance: ${moneyText(0n)}, no entries so far\n`;
     const window = windowOf(asked, entries);
     const money = movementsOf(entries, ({ amountCents }) => centsOf(amountCents));
     const credits = movementsOf(entries, (entry) =>

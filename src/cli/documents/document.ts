@@ -77,7 +77,7 @@ async function rendered(
 function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal }: Session): OutputChoice | 'html' {
   const isFormatted = [flags.output, flags.json, flags.jq, flags.columns].some((flag) => flag !== undefined);
   if (isFormatted && format !== undefined) {
-    throw new BillingError('usage', '--format and a flag of the output ask for two formats', {
+    throw new BillingError('usage', '--format and an output flag ask for two formats', {
       hint: 'give one of them',
     });
   }
@@ -92,7 +92,7 @@ function endingOf(file: string): (typeof documentFormats)[number] | undefined {
   const [, ending] = /[^/\\]\.([^./\\]+)$/.exec(file.toLowerCase()) ?? [];
   const found = documentFormats.find((each) => each === (ending === 'htm' ? 'html' : ending));
   if (ending === undefined || found !== undefined) return found;
-  throw new BillingError('usage', `${file}: .${ending} is no ending of a format`, {
+  throw new BillingError('usage', `${file}: .${ending} is not the extension of a format`, {
     hint: `end it with .${documentFormats.join(', .')}, or give --format`,
   });
 }

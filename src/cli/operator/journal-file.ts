@@ -44,7 +44,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
       await whileLocked(path, machine, () => {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;
         const file = openPrivateFile(path, machine, O_RDWR | O_CREAT | O_APPEND);
-        if (file === undefined) throw new Error(`${path} could not be made`);
+        if (file === undefined) throw new Error(`${path} could not be created`);
         try {
           const { size } = fstatSync(file);
           if (onLine !== undefined) {

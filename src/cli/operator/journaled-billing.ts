@@ -86,15 +86,15 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
 
 /** What to do next, where that is not to look first. */
 const afterInterrupt: Partial<Record<OperationName, string>> = {
-  [grantOperation]: 'repeat the command: it finishes this grant, and makes no other',
+  [grantOperation]: 'repeat the command: it finishes this grant, and does not make another',
   'bill.run': 'repeat the command: what was done stays done, and it does the rest',
-  'clock.set': 'repeat the command: it goes on from where the clock stands',
-  'clock.advance': 'see how far it came with: tally clock show; go on with: tally clock advance --to INSTANT',
+  'clock.set': 'repeat the command: it goes on from where the clock is',
+  'clock.advance': 'see how far it got with: tally clock show; go on with: tally clock advance --to INSTANT',
 };
 
 function interruptedWords(name: OperationName): SafeText {
-  const next = afterInterrupt[name] ?? 'look whether it took effect before repeating the command';
-  return say`tally: interrupted while it was sent: the outcome is unknown\n  hint: ${next}`;
+  const next = afterInterrupt[name] ?? 'check whether it took effect before repeating the command';
+  return say`tally: interrupted during the request: the outcome is unknown\n  hint: ${next}`;
 }
 
 interface Call<N extends OperationName> {

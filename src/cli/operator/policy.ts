@@ -57,7 +57,7 @@ export async function readPolicy(
   if (text !== undefined) return await parsePolicy(text, path);
   if (!isNamed && !isLink(path)) return undefined;
   const words = isNamed ? `TALLY_POLICY names ${path}` : `${path} is a link`;
-  throw new BillingError('usage', `${words}, and there is no such file: nothing was sent`);
+  throw new BillingError('usage', `${words}, and that file does not exist: nothing was sent`);
 }
 
 /** A link to a missing file, for instance on a disk that is not mounted, is still a policy that somebody meant to apply. */
@@ -78,7 +78,7 @@ async function parsePolicy(text: string, path: string): Promise<Policy> {
   try {
     read = parse(text, { schema: 'failsafe', logLevel: 'error' });
   } catch (cause) {
-    throw invalid(path, `is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
+    throw invalid(path, `is not valid YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
   }
   const file = membersOf(read ?? {}, { path, at: '', known: ['environments', 'grants'] });
   const rules = membersOf(file['grants'] ?? {}, { path, at: 'grants.', known: grantRules });
@@ -105,10 +105,10 @@ function membersOf(
 ): Record<string, unknown> {
   if (value === '') return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(path, `${at === '' ? 'the file' : at.slice(0, -1)} must be names with values`);
+    throw invalid(path, `${at === '' ? 'the file' : at.slice(0, -1)} must consist of names with values`);
   }
   const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalid(path, `${at}${unknown} is no rule; there are ${known.join(', ')}`);
+  if (unknown !== undefined) throw invalid(path, `${at}${unknown} is not a rule; the rules are ${known.join(', ')}`);
   return value as Record<string, unknown>;
 }
 
@@ -139,7 +139,7 @@ function patternOf(value: unknown, path: string): RegExp {
   try {
     if (typeof value === 'string' && value !== '') return new RegExp(value, 'u');
   } catch (cause) {
-    throw invalid(path, `grants.ticket is no pattern: ${(cause as Error).message}`, cause);
+    throw invalid(path, `grants.ticket is not a valid pattern: ${(cause as Error).message}`, cause);
   }
   throw invalid(path, "grants.ticket must be a pattern such as 'SUP-[0-9]+'");
 }
@@ -173,7 +173,7 @@ export function violationWords(broken: readonly Violation[]): string {
 /** The refusal of `what`, exit code 11. */
 export function refusedByPolicy({ path }: Policy, what: string): BillingError {
   return new BillingError('refused', `the policy forbids ${what}: nothing was sent`, {
-    hint: `the rules are in ${path}; --override-policy REASON goes past them, and is journaled`,
+    hint: `the rules are in ${path}; --override-policy REASON overrides them, and is journaled`,
   });
 }
 
@@ -185,7 +185,10 @@ function wordingViolations(policy: Policy, { description, externalId, hasMadeId 
   const { ticket } = policy;
   const said = [description, hasMadeId === true ? undefined : externalId];
   if (ticket !== undefined && !said.some((text) => text !== undefined && ticket.test(text))) {
-    found.push({ rule: 'ticket', message: `reason or external id must name a ticket, ${ticket.source}` });
+    found.push({
+      rule: 'ticket',
+      message: `reason or external id must contain a ticket that matches ${ticket.source}`,
+    });
   }
   return found;
 }

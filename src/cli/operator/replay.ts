@@ -17,7 +17,7 @@ export async function checkReplay(command: CommandSpec, input: CallInput, answer
   if (differing.length === 0) return;
   throw new ConflictError(
     `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(entry, 'id'))})`,
-    { hint: `use another ${member}, or look at the entry there is` },
+    { hint: `use another ${member}, or look at the existing entry` },
   );
 }
 

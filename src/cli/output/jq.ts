@@ -25,8 +25,8 @@ export async function checkJq(expression: string): Promise<void> {
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
   if (json.length > limits.jqCharacters) {
-    throw new UnprintedError('usage', `--jq takes ${limits.jqCharacters} characters of JSON at most`, {
-      hint: 'choose less with --json FIELDS or --limit, or pipe -o json into the jq of this machine',
+    throw new UnprintedError('usage', `--jq takes at most ${limits.jqCharacters} characters of JSON`, {
+      hint: 'ask for less with --json FIELDS or --limit, or pipe -o json into a jq of your own',
     });
   }
   try {
@@ -35,7 +35,7 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
   } catch (error) {
     throw new UnprintedError('usage', `--jq: ${wordsOf(error)}`, {
       cause: error,
-      hint: 'it does not fit the answer: look at that of a reading with -o json',
+      hint: 'the expression does not fit the answer: look at the answer of a reading command with -o json',
     });
   }
 }

@@ -36,8 +36,8 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   const isJson = flags.json !== undefined || flags.jq !== undefined;
   const format = flags.output ?? (isJson ? 'json' : stdout.isTerminal ? 'table' : 'tsv');
   if (!isFormat(format)) {
-    throw new BillingError('usage', `-o ${format}: there is no such format`, {
-      hint: `it takes ${outputFormats.join(', ')}`,
+    throw new BillingError('usage', `-o ${format}: not a known format`, {
+      hint: `give one of ${outputFormats.join(', ')}`,
     });
   }
   if (flags.json !== undefined && format !== 'json' && format !== 'jsonl') {
@@ -47,10 +47,10 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
     throw new BillingError('usage', `--jq works on JSON, not on ${format}`, { hint: 'leave out -o, or give -o json' });
   }
   if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
-    throw new BillingError('usage', `--columns does not go with ${format}`, { hint: 'use --json FIELDS' });
+    throw new BillingError('usage', `--columns cannot be used with ${format}`, { hint: 'use --json FIELDS' });
   }
   if (flags.raw === true && format !== 'csv') {
-    throw new BillingError('usage', `--raw does not go with ${format}`, { hint: 'it goes with -o csv' });
+    throw new BillingError('usage', `--raw cannot be used with ${format}`, { hint: 'it works only with -o csv' });
   }
   const fields = typeof flags.json === 'string' ? splitNames(flags.json) : undefined;
   const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);
@@ -61,12 +61,12 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
 export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[]): void {
   const isJson = flags.json !== undefined || flags.jq !== undefined;
   const asked = flags.output ?? (isJson ? 'json' : undefined);
-  const has = formats.length === 0 ? 'it prints text of its own' : `it has ${formats.join(', ')}`;
+  const has = formats.length === 0 ? 'it prints plain text only' : `its formats are ${formats.join(', ')}`;
   if (asked !== undefined && !(formats as readonly string[]).includes(asked)) {
-    throw new BillingError('usage', `-o ${asked} does not go with this command`, { hint: has });
+    throw new BillingError('usage', `-o ${asked} cannot be used with this command`, { hint: has });
   }
   if (flags.columns !== undefined && !formats.includes('table')) {
-    throw new BillingError('usage', '--columns does not go with this command', { hint: has });
+    throw new BillingError('usage', '--columns cannot be used with this command', { hint: has });
   }
 }
 
@@ -181,8 +181,8 @@ function pickedRows(rows: readonly Row[], fields: readonly string[]): Row[] {
 export function checkFields(choice: OutputChoice, fields: readonly string[], view: View): void {
   if (fields.length === 0) return;
   if (choice.format === 'name' && nameField(fields) === undefined) {
-    throw new BillingError('usage', '-o name does not go with this command: what it prints has no ids', {
-      hint: `it has ${outputFormats.filter((format) => format !== 'name').join(', ')}`,
+    throw new BillingError('usage', '-o name cannot be used with this command: what it prints has no ids', {
+      hint: `its formats are ${outputFormats.filter((format) => format !== 'name').join(', ')}`,
     });
   }
   const included = Object.values(view.included ?? {}).flat();
@@ -195,7 +195,7 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
   if (unknown === undefined) return;
   const inner = columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
   throw new BillingError('usage', `there is no field "${unknown}"`, {
-    hint: inner === undefined ? `there are ${fields.join(', ')}` : `did you mean ${inner}?`,
+    hint: inner === undefined ? `the fields are ${fields.join(', ')}` : `did you mean ${inner}?`,
   });
 }
 

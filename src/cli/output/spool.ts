@@ -95,8 +95,8 @@ function removeEarly(remove: () => void): void {
 
 function refusal(cause: NodeJS.ErrnoException): BillingError {
   const why = cause.code === 'ENOSPC' ? 'the disk is full' : cause.message;
-  return new BillingError('unavailable', `the list cannot be kept in ${tmpdir()} until it is whole: ${why}`, {
+  return new BillingError('unavailable', `the list cannot be stored in ${tmpdir()} until it is complete: ${why}`, {
     cause,
-    hint: 'make room there, name another place by TMPDIR, or ask for less',
+    hint: 'free some space there, set TMPDIR to another directory, or ask for less',
   });
 }

@@ -62,7 +62,7 @@ async function confirmLeaving(
   { environment, session }: { readonly environment: Environment; readonly session: Session },
 ): Promise<void> {
   if (isAgreed(session, before)) return;
-  const what = `profile ${name} is ${wordsOf(before)}; as ${environment} its writes would not ask any more`;
+  const what = `profile ${name} is ${wordsOf(before)}; as ${environment}, writes to it would no longer ask`;
   await askForYes(session, {
     message: say`${what}. Replace it?`,
     unasked: `${what}: nothing was changed`,
@@ -100,7 +100,7 @@ function notStored(error: BillingError): BillingError {
   const { kind, message } = error;
   const isRefusal = kind === 'unauthorized' || kind === 'forbidden';
   const hint = isRefusal
-    ? 'give a key of this service as it was shown when it was created; --no-check stores it all the same'
+    ? 'give a key of this service as it was shown when it was created; --no-check stores it anyway'
     : `${error.hint ?? 'check --base-url and the network'}; --no-check stores the key without asking`;
   return reworded(error, `${message}: nothing was stored`, hint);
 }
@@ -158,7 +158,9 @@ async function readKey(flags: AddFlags, session: Session): Promise<string> {
   if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
   if (flags.keyStdin === true) return await session.terminal.readInput();
   if (!mayAsk(session))
-    throw new BillingError('usage', 'there is nobody to ask for the key', { hint: 'give --key-stdin or --key-file' });
+    throw new BillingError('usage', 'the key cannot be asked for: there is no terminal, or --no-input or CI is set', {
+      hint: 'give --key-stdin or --key-file',
+    });
   const key = await session.terminal.ask({ kind: 'secret', message: say`API key` });
   if (key === undefined || key === '') throw new BillingError('refused', 'no key was entered: nothing was stored');
   return key;

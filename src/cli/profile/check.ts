@@ -49,17 +49,20 @@ export async function checkProfile(session: Session): Promise<void> {
   const choice = { choice: output, fields: Object.keys(data), stdout: terminal.stdout };
   terminal.out(await render({ data }, checkView, choice));
   if (!facts.knowsAllScopes) {
-    tell(session, say`this service does not tell the scopes of a key: these are the reading ones that it lets pass`);
+    tell(
+      session,
+      say`this service does not tell the scopes of a key: these are the read scopes that were found to work`,
+    );
   }
   if (!isRemote && facts.environment === 'production' && target.environment !== 'production') {
     tell(
       session,
-      say`this organization is production: writes ask first by a profile that is made with --environment production --database URL`,
+      say`this organization is production: to be asked before each write, use a profile made with --environment production --database URL`,
     );
   }
   // Production taken for a sandbox would not ask before a write.
   if (isOther && facts.environment === 'production') {
-    throw new BillingError('checkFailed', `the profile says ${target.environment}, and the service is production`, {
+    throw new BillingError('checkFailed', `the profile says ${target.environment}, but the service is production`, {
       hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production --base-url ${target.baseUrl}`,
     });
   }

@@ -51,12 +51,12 @@ async function checkService(opened: OpenBilling): Promise<ServiceFacts> {
   }
   if (scopes.length > 0) return { scopes, knowsAllScopes: false, connection: opened.connection?.() };
   if (!isThere) {
-    throw new BillingError('notOffered', 'nothing of the service is behind this base URL', {
-      hint: 'give it without a path, or with that under which a proxy has the service: /v1 is no part of it',
+    throw new BillingError('notOffered', 'the service is not at this base URL', {
+      hint: 'give it without a path, or with the path at which a proxy serves it; /v1 is not part of it',
     });
   }
   throw new ForbiddenError(
-    `the service knows the key, and lets it read none of ${readings.map(([, name]) => name).join(', ')}`,
+    `the service accepts the key, but lets it read none of ${readings.map(([, name]) => name).join(', ')}`,
     { hint: `use a key with one of the scopes ${readings.map(([scope]) => scope).join(', ')}` },
   );
 }

@@ -73,7 +73,7 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
 
 function sourceOf(target: Target, { published }: PullFlags): MirrorSource {
   if (target.kind === 'embedded') {
-    throw new BillingError('notOffered', 'pull reads a remote service, and this is a database', {
+    throw new BillingError('notOffered', 'pull reads a remote service, but this is a database', {
       hint: 'name a service with --profile, and the mirror with --to',
     });
   }

@@ -42,7 +42,7 @@ export function createPullSource(
   async function call<N extends OperationName>(name: N, input: CallInput): Promise<ResponseBody<N>> {
     const operation: Operation = await loadOperation(name);
     if (!operation.documented && !extra.has(name))
-      throw new TypeError(`${name} is no part of the documented interface`);
+      throw new TypeError(`${name} is not part of the documented interface`);
     return (await patiently(async () => await billing.call(name, input), onWait)).body;
   }
 

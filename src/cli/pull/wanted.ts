@@ -23,7 +23,7 @@ export interface WantedFlags {
 export async function readWanted(flags: WantedFlags, terminal: Terminal): Promise<Wanted[]> {
   const unused = (['customer', 'plan'] as const).find((name) => flags[name] !== undefined);
   if (unused !== undefined && flags.contract === undefined && flags.from === undefined) {
-    throw new BillingError('usage', `--${unused} goes with --contract or --from`);
+    throw new BillingError('usage', `--${unused} works only with --contract or --from`);
   }
   const listed = flags.from === undefined ? [] : await readFrom(flags.from, terminal);
   const all = [...(flags.contract ?? []).map((contractId): Wanted => ({ contractId })), ...listed];
@@ -49,8 +49,8 @@ async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
   const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(folded(name)));
   const own = columnOf(columnNames.contractId);
   if (own === -1 && header.length > 1) {
-    throw new BadRequestError(`${path}: no column is called contractId`, {
-      hint: 'a file has ids alone, one a line, or a header with contractId, and customerId and planId where known',
+    throw new BadRequestError(`${path}: there is no column contractId`, {
+      hint: 'a file has one id per line and nothing else, or a header with contractId, and customerId and planId where known',
     });
   }
   if (own === -1)

@@ -7,7 +7,7 @@ import { tell } from './tell.ts';
 
 /** `newest` is the instant of the newest row. */
 export function aheadOfClockWords(newest: string): string {
-  return `the clock of this machine is behind the newest row, which is of ${newest}: until then new rows get that time, and grants expire by it; set the clock right`;
+  return `the clock of this machine is behind the newest row, which is of ${newest}: until then new rows get that time, and grants expire by it; correct the clock`;
 }
 
 /** Warns at the first such answer only: some commands write thousands of rows. */

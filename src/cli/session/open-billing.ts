@@ -84,7 +84,7 @@ export function warnOfPlace(session: Session, target: Target): void {
   if (disk !== undefined) {
     tell(
       session,
-      say`warning: ${database} is on a network disk (${disk}): what another machine writes there at the same time damages it; keep it on a local disk, or on a database server`,
+      say`warning: ${database} is on a network disk (${disk}): writes from another machine at the same time would damage it; keep it on a local disk, or on a database server`,
     );
   }
   if (!isOpenToOthers(database, machine)) return;
@@ -95,5 +95,5 @@ export function warnOfPlace(session: Session, target: Target): void {
 function overrideReasonOf({ 'override-policy': reason }: LocalValues): string | undefined {
   if (reason === undefined) return undefined;
   if (typeof reason === 'string' && reason.trim() !== '') return reason;
-  throw new BillingError('usage', '--override-policy takes the reason');
+  throw new BillingError('usage', '--override-policy needs a reason');
 }

@@ -65,7 +65,7 @@ function tellingOpening(
       },
     });
     if (opened.isNew === true && target.kind === 'embedded' && target.sources['database'] !== 'default') {
-      tell(talk, say`made ${target.database}: there was no database`);
+      tell(talk, say`created ${target.database}: there was no database`);
     }
     tellOfUpgrade(talk, opened);
     return opened;
@@ -77,7 +77,7 @@ export function tellOfUpgrade(
   talk: Pick<Session, 'terminal' | 'flags'>,
   { copyBefore }: Pick<OpenBilling, 'copyBefore'>,
 ): void {
-  if (copyBefore !== undefined) tell(talk, say`upgraded the database; what it was before is kept: ${copyBefore}`);
+  if (copyBefore !== undefined) tell(talk, say`upgraded the database; a copy from before is kept: ${copyBefore}`);
 }
 
 /** Milliseconds of `--timeout`; undefined if it was not given. */
@@ -85,7 +85,10 @@ export function timeoutOf(flags: GlobalFlags): number | undefined {
   if (flags.timeout === undefined) return undefined;
   const seconds = Number(flags.timeout);
   if (/^\d+(?:\.\d+)?$/.test(flags.timeout) && seconds > 0) return Math.round(seconds * 1000);
-  throw new BillingError('usage', `--timeout takes seconds above 0 in digits, such as 0.5 or 30, not ${flags.timeout}`);
+  throw new BillingError(
+    'usage',
+    `--timeout takes a number of seconds above 0, such as 0.5 or 30, not ${flags.timeout}`,
+  );
 }
 
 function checkEnvironment(target: Target, expected: string | undefined): void {

@@ -8,6 +8,6 @@ import { tell } from './tell.ts';
 export function warnOfOutside(session: Session, count: number): void {
   const [name, their, them, keys] = count === 1 ? ['names', 'its', 'it', 'key'] : ['name', 'their', 'them', 'keys'];
   const events = counted(count, 'event');
-  tell(session, say`warning: ${events} ${name} a contract that does not serve at ${their} time: nobody is billed`);
+  tell(session, say`warning: ${events} ${name} a contract that does not cover ${their} time: nobody is billed`);
   tell(session, say`  hint: send ${them} again, under the same ${keys}, with the contract of that time or with none`);
 }

@@ -36,7 +36,7 @@ export function createWaitingNote(session: Pick<Session, 'terminal' | 'flags'>):
   return ({ kind, message }) => {
     if (told.has(kind)) return;
     told.add(kind);
-    if (kind === 'rateLimited') tell(session, say`the service takes no more requests a minute: going on as it allows`);
+    if (kind === 'rateLimited') tell(session, say`the service limits the requests a minute: going on as it allows`);
     else tell(session, say`${message}: trying again for half a minute`);
   };
 }

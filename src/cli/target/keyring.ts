@@ -89,7 +89,7 @@ function parsed(text: string): AskedAnswer {
     if (typeof error === 'string') return { error: error.split('\n')[0] ?? '' };
     return typeof value === 'string' ? { value } : {};
   } catch {
-    return { error: 'the program that asks it broke down' };
+    return { error: 'the program that asks it crashed' };
   }
 }
 

@@ -62,7 +62,7 @@ async function waitFor(path: string, { now }: { now: () => number }): Promise<()
     }
     if (!isAbandoned(path, now()) || !takeAway(path, now())) await pause(pauseMilliseconds);
   }
-  throw new UnavailableError(`${path} is held by another process`, {
+  throw new UnavailableError(`${path} is locked by another process`, {
     hint: 'try again; remove the lock file if no tally is running',
   });
 }

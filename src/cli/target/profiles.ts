@@ -128,7 +128,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     if (profile !== undefined && environments.includes(profile.environment)) return profile;
     const known = Object.keys(profiles);
     throw new BillingError('usage', `there is no profile "${name}"`, {
-      hint: known.length > 0 ? `there are ${known.join(', ')}` : 'make one with: tally profile add NAME',
+      hint: known.length > 0 ? `the profiles are ${known.join(', ')}` : 'make one with: tally profile add NAME',
     });
   };
   return {

@@ -217,7 +217,8 @@ function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) 
 }
 
 function refuseOrg(flags: TargetFlags): void {
-  if (flags.events !== undefined) throw new BillingError('usage', '--events is for databases, and this is a service');
+  if (flags.events !== undefined)
+    throw new BillingError('usage', '--events is for databases, and this is a remote service');
   if (flags.org === undefined) return;
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }

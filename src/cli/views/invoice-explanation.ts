@@ -81,7 +81,7 @@ function eventLines(usage: Usage): SafeText[] {
 
 function passedOver({ skippedCount, withoutKeyCount, aggregationKey }: Usage): SafeText[] {
   return [
-    ...(skippedCount === 0 ? [] : [say`${counted(skippedCount, 'event')} skipped: no number, or out of range`]),
+    ...(skippedCount === 0 ? [] : [say`${counted(skippedCount, 'event')} skipped: not a number, or out of range`]),
     ...(withoutKeyCount === 0
       ? []
       : [say`${counted(withoutKeyCount, 'event')} without ${aggregationKey ?? 'the key'}`]),

@@ -16,10 +16,10 @@ describe('the command line', () => {
     ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
     ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
     ['credits grant --from - --concurrency 65', '--concurrency takes 1 to 64'],
-    ['credits grant --from - --input x.json', '--from goes neither with'],
-    ['credits grant --from - --resume', '--from goes neither with'],
+    ['credits grant --from - --input x.json', '--from cannot be used with'],
+    ['credits grant --from - --resume', '--from cannot be used with'],
     ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
-    ['credits grant --from - --yes -o name', '-o name does not go with this command'],
+    ['credits grant --from - --yes -o name', '-o name cannot be used with this command'],
     ['credits grant --from - --yes --json nope', 'there is no field "nope"'],
     ['credits grant --from - --yes --columns nope', 'there is no field "nope"'],
     [
@@ -27,7 +27,7 @@ describe('the command line', () => {
       'cannot write /nowhere/result.csv: the directory does not exist',
     ],
     ['credits grant --from - --yes --result /', 'cannot write /: it is a directory'],
-    ['credits grant --from -', 'the column "nonsense" is no field of credits grant'],
+    ['credits grant --from -', 'the column "nonsense" is not a field of credits grant'],
     ['credits grant --from - --ignore nonsense', 'two columns mean the same: "contract-id"'],
   ])('%s is refused', async (line, words) => {
     const shell = createShell();
@@ -64,12 +64,12 @@ describe('the command line', () => {
     const shell = createShell();
     const { code, stderr } = await shell.run('credits grant k --from -', { input: 'contractId,amountCents\nl,1\n' });
     expect([code, shell.calls]).toEqual([2, []]);
-    expect(stderr).toContain('k and the column "contractId" both say what it is for');
+    expect(stderr).toContain('k and the column "contractId" both say what the rows are for');
   });
 
   test.each([
-    ['--amount-cents 100', 'line 3: the column "amount-cents" and --amount-cents both say what it is'],
-    ['--reason Sorry', 'line 4: the column "reason" and --description or --reason both say what it is'],
+    ['--amount-cents 100', 'line 3: the column "amount-cents" and --amount-cents both give the value'],
+    ['--reason Sorry', 'line 4: the column "reason" and --description or --reason both give the value'],
   ])('%s beside a cell that says it too is refused before anything is sent', async (flag, words) => {
     const shell = createShell();
     const input = 'contractId,amount-cents,reason\nk,,\nk,5000,\nk,,Sorry\n';
@@ -84,7 +84,7 @@ describe('the command line', () => {
     const line = 'customers create --from - --yes --contact name=Bob,email=bob@example.com,roles=primary';
     const { code, stderr } = await shell.run(line, { input });
     expect([code, shell.calls]).toEqual([2, []]);
-    expect(stderr).toContain('line 2: the column "contact.name" and --contact or --contacts both say what it is');
+    expect(stderr).toContain('line 2: the column "contact.name" and --contact or --contacts both give the value');
   });
 
   test('a flag says of every row what no row says, whether there is an empty column for it or none', async () => {
@@ -104,7 +104,7 @@ describe('the command line', () => {
     const line = 'customers assign-csm --from - --yes --assignment stripeCustomerId=cus_1';
     const { code, stderr } = await shell.run(line, { input: 'stripeCustomerId,csm.email\ncus_2,a@example.com\n' });
     expect([code, shell.calls]).toEqual([2, []]);
-    expect(stderr).toContain('--assignment does not go with --from');
+    expect(stderr).toContain('--assignment cannot be used with --from');
   });
 
   test('an empty file is refused, one of a header alone is done at once', async () => {

@@ -75,7 +75,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     ];
     const path = file('grants.csv', rows);
     const first = await from(path, '--yes', '-o', 'json');
-    expect(first.stderr.split('\n')[0]).toBe('line 3: equal to line 2, and a grant of its own');
+    expect(first.stderr.split('\n')[0]).toBe('line 3: equal to line 2, and granted as well');
     expect(JSON.parse(first.stdout)).toEqual({
       data: { rows: 3, done: 3, repeated: 0, failed: 0, unknown: 0, pending: 0 },
     });
@@ -160,7 +160,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     for (const words of [
       'line 3: amountCents: must be a whole number of cents',
       'line 4: contractId: is required',
-      'line 5: amountCents: is 0; --allow-zero lets it pass',
+      'line 5: amountCents: is 0; --allow-zero allows it',
       'line 7: externalId: the same as in line 6',
       'line 8: contractId: there is no contract nobody',
       'line 9: has 2 columns where the header has 4',
@@ -179,7 +179,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     const { exitCode, stdout, stderr } = await stage.tally(['credits', 'grant', '--from', path, '--yes']);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(
-      /^tally: nothing says contractId, expiresAt\n {2}hint: give a column of this name, or the flag/,
+      /^tally: missing contractId, expiresAt\n {2}hint: add a column of this name, or give the flag/,
     );
   });
 

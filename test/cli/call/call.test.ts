@@ -124,7 +124,7 @@ describe('--all', () => {
 
   test('without it a list that was cut is said to be, on standard error', async () => {
     const shell = pages(rows(25));
-    expect((await shell.run('customers list')).stderr).toBe('10 of 25: there are more; --all prints every one\n');
+    expect((await shell.run('customers list')).stderr).toBe('10 of 25: there are more; --all prints all of them\n');
     expect((await shell.run('customers list --quiet')).stderr).toBe('');
   });
 });
@@ -219,7 +219,7 @@ test.each(['-o name', '--json id', '--columns id', '--jq .data.id'])(
     const { code, stderr } = await shell.run(`keys create --name ci --scopes '*' ${flag}`);
     expect([code, stderr]).toEqual([
       0,
-      'the secret was not printed, and is not shown again; another one: tally keys rotate\n',
+      'the secret was not printed, and is not shown again; make a new one with: tally keys rotate\n',
     ]);
   },
 );
@@ -316,12 +316,12 @@ describe('what is only there where it is included', () => {
     ['invoices list --json id,lineItems', 'lineItems', 'give --include lineItems'],
     ['invoices get i --include lineItems --columns id,period.start', 'period', 'give --include lineItems,period'],
     ["contracts list --columns 'id,net terms'", 'terms', 'give --include terms'],
-    ['invoices pay i --json id,lineItems', 'lineItems', 'a command that reads it has --include lineItems'],
+    ['invoices pay i --json id,lineItems', 'lineItems', 'a command that reads it takes --include lineItems'],
   ])('is refused as a field of anything else: %s', async (line, name, hint) => {
     const shell = createShell({ reply: () => body({ data: [], hasMore: false, total: 0 }) });
     const { code, stdout, stderr } = await shell.run(line);
     expect([code, stdout, shell.calls.length]).toEqual([2, '', 0]);
-    expect(stderr).toContain(`tally: ${name} is only there where it is asked for\n  hint: ${hint}\n`);
+    expect(stderr).toContain(`tally: ${name} is only in the answer when it is asked for\n  hint: ${hint}\n`);
   });
 
   test('is told after a name that there is not, which the service refuses', async () => {

@@ -54,7 +54,7 @@ test.each(['acme', 'ADA@acme.example', 'Ac'])(
       `hint: Acme is a customer; see the contracts with: tally contracts list --customer-id ${customer}\n`,
     );
     const listed = await stage.tally(['invoices', 'list', '--customer-id', text]);
-    expect(listed.stderr).toContain(`there is no customer of the id ${text}; that of Acme is ${customer}\n`);
+    expect(listed.stderr).toContain(`no customer has the id ${text}; that of Acme is ${customer}\n`);
   },
 );
 
@@ -67,7 +67,7 @@ test('where a piece of a name is that of several customers, all of them are name
     `hint: ${both}; see the contracts with: tally contracts list --customer-id ID`,
   );
   const listed = await stage.tally(['invoices', 'list', '--customer-id', 'ac']);
-  expect(listed.stderr).toContain(`there is no customer of the id ac; ${both}\n`);
+  expect(listed.stderr).toContain(`no customer has the id ac; ${both}\n`);
   const spaces = await stage.tally(['invoices', 'list', '--customer-id', ' ']);
   expect(spaces.stderr).not.toContain('could be');
   expect((await stage.tally(['customers', 'get', 'two'])).stderr).toContain(`is ${other}\n`);

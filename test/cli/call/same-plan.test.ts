@@ -41,7 +41,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     stage = await stageWithAcme(surface);
     const { ids, told } = await making(spans);
     expect(told[0]).toBe(
-      `warning: the customer is on this plan by another contract already: ${ids[0]} (${time}); both are billed`,
+      `warning: the customer already has another contract on this plan: ${ids[0]} (${time}); both are billed`,
     );
     expect(told[1]).toContain(`tally contracts cancel ${ids[1]}`);
   });

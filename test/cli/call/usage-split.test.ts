@@ -102,10 +102,10 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
     ['usage cost --contract-id $contract --by toString', 8, 'is not a group key of a meter that is priced'],
     ['usage cost --by model', 8, 'tally: customerId: one of customerId'],
     ['usage cost --contract-id $contract --by model --start-date soon', 8, 'tally: startDate: must be a date-time'],
-    ['usage cost --contract-id $contract --chart', 2, '--chart goes with --by'],
-    ['usage cost --contract-id $contract --by day --ascii', 2, '--ascii goes with --chart'],
+    ['usage cost --contract-id $contract --chart', 2, '--chart works only with --by'],
+    ['usage cost --contract-id $contract --by day --ascii', 2, '--ascii works only with --chart'],
     ['usage cost --contract-id $contract --by day --chart -o json', 2, 'another format was asked for too'],
-    ['usage cost --contract-id $contract --by model --unit credits', 2, '--unit credits goes with --by day'],
+    ['usage cost --contract-id $contract --by model --unit credits', 2, '--unit credits works only with --by day'],
     ['usage cost --contract-id $contract --by day --columns nmae', 2, 'there is no field "nmae"'],
     [
       'usage cost --customer-id $customer --start-date 2026-01-01T00:00:00Z --end-date 2027-01-01T00:00:00Z --by day',

@@ -94,7 +94,7 @@ test('a service that has had too many requests is waited for, and that is said o
   const terminal = testTerminal();
   await apply(catalog, billing, createWaitingNote({ terminal, flags: {} }));
   expect([calls.length, refused.size]).toEqual([8, 8]);
-  expect(terminal.written.stderr).toBe('the service takes no more requests a minute: going on as it allows\n');
+  expect(terminal.written.stderr).toBe('the service limits the requests a minute: going on as it allows\n');
   await expect(apply(catalog, billing)).resolves.toBeUndefined();
 });
 

@@ -149,7 +149,7 @@ describe('credits ledger --chart', () => {
 
   test('of a contract without credits says so, and draws no time that never was', async () => {
     const { stdout } = await ledger([]).run('credits ledger c --chart');
-    expect(stdout).toBe('Balance: 0.00 USD, without an entry so far\n');
+    expect(stdout).toBe('Balance: 0.00 USD, no entries so far\n');
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('credits ledger --chart', () => {
     ['credits ledger c --chart --columns id', '--chart draws a picture, and another format was asked for too'],
     ['credits ledger c --chart --type grant', '--chart draws a balance, which needs every entry: leave out --type'],
     ['credits ledger c --chart --created-after soon', '--created-after takes a date such as 2026-03-01, not soon'],
-    ['credits ledger c --ascii', '--ascii goes with --chart'],
+    ['credits ledger c --ascii', '--ascii works only with --chart'],
   ])('%s is refused', async (line, message) => {
     const { code, stdout, stderr } = await ledger(entries).run(line);
     expect([code, stdout]).toEqual([2, '']);

@@ -41,7 +41,7 @@ describe('the demo on generated events', () => {
   test('tells of a budget that runs out, of a grant that is sent twice, and of three finalized invoices', async () => {
     const { text } = await demo('--seed', '7');
     expect(outputOf(text, 'budgets usage')).toMatch(/large .* exhausted .* of 5\.00 USD/);
-    expect(text).toContain('this entry was there already: nothing was created');
+    expect(text).toContain('this entry already exists: nothing was created');
     expect(text.match(/"invoiceNumber": "INV-00000[123]"/g)).toHaveLength(3);
     expect(outputOf(text, 'credits ledger')).toMatch(/usage +-\d+\.\d\d USD/);
   });

@@ -128,7 +128,7 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
     writeFileSync(file('mine.html'), 'mine');
     const refused = await tally('invoices export $invoice --file', file('mine.html'));
     expect(refused).toMatchObject({ exitCode: 11, stdout: '' });
-    expect(refused.stderr).toContain('is there already: nothing was written');
+    expect(refused.stderr).toContain('already exists: nothing was written');
     expect(readFileSync(file('mine.html'), 'utf8')).toBe('mine');
     symlinkSync(file('mine.html'), file('link.html'));
     expect((await tally('invoices export $invoice --force --file', file('link.html'))).exitCode).not.toBe(0);
@@ -145,10 +145,10 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
   });
 
   test.each([
-    ['invoices export $invoice --format csv -o json', 2, '--format and a flag of the output ask for two formats'],
+    ['invoices export $invoice --format csv -o json', 2, '--format and an output flag ask for two formats'],
     ['invoices export $invoice --format pdf', 2, 'Allowed choices are html, csv, json, table'],
     ['invoices export $invoice --file invoice.pdf', 2, 'end it with .html, .csv, .json, .table, or give --format'],
-    ['invoices export $invoice --force', 2, '--force goes with --file'],
+    ['invoices export $invoice --force', 2, '--force works only with --file'],
     ['invoices export $invoice --dry-run', 2, '--dry-run is for commands that change something'],
     ['invoices export $invoice --sender /nowhere/at/all', 2, 'cannot read /nowhere/at/all'],
     ['invoices export 01900000-0000-7000-8000-00000000ffff', 4, '01900000-0000-7000-8000-00000000ffff'],

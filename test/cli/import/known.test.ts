@@ -1,4 +1,4 @@
-/** An import says how many of its events were there already, and how many took the place of others: those are billed no more. */
+/** An import says how many of its events were there already, and how many took the place of others: those are no longer billed. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

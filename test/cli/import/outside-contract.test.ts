@@ -38,7 +38,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme', '--batch-size', '1'];
     expect(await toldOf(words)).toEqual([]);
     expect(await toldOf([...words, '--contract-id', contractId])).toEqual([
-      'warning: 2 events name a contract that does not serve at their time: nobody is billed',
+      'warning: 2 events name a contract that does not cover their time: nobody is billed',
       hint,
     ]);
   });
@@ -48,7 +48,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     const words = ['--contract-id', await contractOfMarch(), '--timestamp', '2026-02-28T12:00:00Z'];
     const event = ['--event-name', 'request', '--external-customer-id', 'acme', ...words];
     expect(await toldOf(['usage', 'ingest', ...event])).toEqual([
-      'warning: 1 event names a contract that does not serve at its time: nobody is billed',
+      'warning: 1 event names a contract that does not cover its time: nobody is billed',
       '  hint: send it again, under the same key, with the contract of that time or with none',
     ]);
   });

@@ -54,7 +54,7 @@ test('an interrupt of what only reads, or rehearses, says nothing', async () => 
 
 test.each([
   ['bill run', 'repeat the command: what was done stays done, and it does the rest'],
-  ['clock set --to 2027-01-01T00:00:00Z', 'repeat the command: it goes on from where the clock stands'],
+  ['clock set --to 2027-01-01T00:00:00Z', 'repeat the command: it goes on from where the clock is'],
   ['clock advance --by P1M --database b.db', 'with: tally clock show --database b.db; go on with: tally clock advance'],
   ['clock advance --by P1M --database b.db', 'with: tally clock advance --to INSTANT --database b.db\n'],
 ])('an interrupt of %s says how to go on', async (line, hint) => {

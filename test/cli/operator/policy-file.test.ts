@@ -11,18 +11,18 @@ const line = 'credits grant k1 --amount-cents 500 --expires-at 2099-01-01T00:00:
 
 describe('a policy file that is wrong stops every write, and says where', () => {
   test.each([
-    ['grants:\n  per-grand: 1.00\n', 'grants.per-grand is no rule; there are per-grant,'],
+    ['grants:\n  per-grand: 1.00\n', 'grants.per-grand is not a rule; the rules are per-grant,'],
     ['grants:\n  per-grant: a lot\n', 'grants.per-grant must be an amount such as 500.00'],
     ['grants:\n  per-grant: 5.005\n', 'grants.per-grant must be an amount'],
     ['grants:\n  reason: maybe\n', 'grants.reason must be required or optional'],
-    ["grants:\n  ticket: '('\n", 'grants.ticket is no pattern'],
+    ["grants:\n  ticket: '('\n", 'grants.ticket is not a valid pattern'],
     ['grants:\n  free-credits-per-grant: -1\n', 'grants.free-credits-per-grant must be a number of credits'],
     ['environments: production\n', 'environments must be a list'],
     ['environments: [sandbox, prod]\n', 'environments must be a list of'],
     ["grants:\n  ticket: ''\n", 'grants.ticket must be a pattern'],
-    ['rules: 1\n', 'rules is no rule'],
-    ['- a\n', 'the file must be names with values'],
-    ['a: [\n', 'is no YAML'],
+    ['rules: 1\n', 'rules is not a rule'],
+    ['- a\n', 'the file must consist of names with values'],
+    ['a: [\n', 'is not valid YAML'],
     ['', 'the file is empty'],
     [' \n', 'the file is empty'],
   ])('%j', async (text, words) => {
@@ -38,7 +38,7 @@ describe('a policy file that is wrong stops every write, and says where', () => 
   test('TALLY_POLICY names another, which must be there', async () => {
     const shell = createShell({ env: { TALLY_POLICY: '/nowhere/policy.yaml' } });
     expect((await shell.run(line)).stderr).toContain(
-      'TALLY_POLICY names /nowhere/policy.yaml, and there is no such file',
+      'TALLY_POLICY names /nowhere/policy.yaml, and that file does not exist',
     );
     expect((await shell.run('customers list')).code).toBe(0);
   });
@@ -49,7 +49,7 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     symlinkSync('/nowhere/policy.yaml', join(shell.home, 'config', 'policy.yaml'));
     const { code, stderr } = await shell.run(line);
     expect([code, shell.calls]).toEqual([2, []]);
-    expect(stderr).toContain('policy.yaml is a link, and there is no such file');
+    expect(stderr).toContain('policy.yaml is a link, and that file does not exist');
   });
 
   test('one of comments alone has no rules', async () => {

@@ -13,7 +13,7 @@ describe('an entry that was there already', () => {
     const shell = createShell({ reply: () => ({ ...body({ data: entry }), isReplay: true, mismatches: [] }) });
     const outcome = await shell.run(`${grant} -o name`);
     expect(outcome).toMatchObject({ code: 0, stdout: 'e1\n' });
-    expect(outcome.stderr).toBe('this entry was there already: nothing was created\n');
+    expect(outcome.stderr).toBe('this entry already exists: nothing was created\n');
   });
 
   test('is a conflict when the service says that it differs', async () => {

@@ -64,7 +64,9 @@ describe('--jq', () => {
     const { code, stdout, stderr } = await tally(['customers', 'list', '--jq', '.data[].id, .data.x']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('tally: --jq: Cannot index array with string "x"');
-    expect(stderr).toContain('hint: it does not fit the answer: look at that of a reading with -o json\n');
+    expect(stderr).toContain(
+      'hint: the expression does not fit the answer: look at the answer of a reading command with -o json\n',
+    );
     const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '') as { readonly error: Record<string, unknown> };
     expect([error['code'], error['status']]).toEqual(['USAGE', undefined]);
   });
@@ -79,7 +81,7 @@ describe('--jq', () => {
       '.data.id.none',
     ]);
     expect([code, stdout, calls]).toEqual([2, '', 1]);
-    expect(stderr).toContain('with -o json; what was to be done is done: look before it is repeated\n');
+    expect(stderr).toContain('with -o json; what was to be done was done: check before repeating it\n');
   });
 
   test('takes an answer of megabytes in time that grows with its length', async () => {
@@ -94,7 +96,7 @@ describe('--jq', () => {
     const shell = createShell({ reply: () => ({ body: { data } as unknown as Answer['body'] }) });
     const { code, stdout, stderr } = await shell.run(['customers', 'list', '--jq', '.data | length']);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('hint: choose less with --json FIELDS or --limit, or pipe -o json');
+    expect(stderr).toContain('hint: ask for less with --json FIELDS or --limit, or pipe -o json');
   });
 
   test('what an expression says on standard error is not printed, where stored texts would reach a terminal', async () => {

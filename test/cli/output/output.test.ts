@@ -365,11 +365,11 @@ describe('a text of others', () => {
 
 describe('a choice of output that cannot be', () => {
   test.each<[OutputFlags, string]>([
-    [{ output: 'xml' }, 'there is no such format'],
+    [{ output: 'xml' }, 'not a known format'],
     [{ output: 'csv', json: true }, 'two formats'],
-    [{ output: 'json', columns: 'id' }, '--columns does not go with json'],
-    [{ output: 'tsv', raw: true }, '--raw does not go with tsv'],
-    [{ raw: true }, '--raw does not go with tsv'],
+    [{ output: 'json', columns: 'id' }, '--columns cannot be used with json'],
+    [{ output: 'tsv', raw: true }, '--raw cannot be used with tsv'],
+    [{ raw: true }, '--raw cannot be used with tsv'],
   ])('%j is refused', (flags, words) => {
     expect(() => chooseOutput(flags, pipe)).toThrow(words);
   });

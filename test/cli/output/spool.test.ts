@@ -68,7 +68,7 @@ describe('text that waits until it is whole', () => {
     const place = process.env['TMPDIR'];
     process.env['TMPDIR'] = join(tmpdir(), 'nowhere');
     try {
-      const words = /^the list cannot be kept in .*nowhere until it is whole: .*ENOENT/;
+      const words = /^the list cannot be stored in .*nowhere until it is complete: .*ENOENT/;
       expect(() => spooled(['abcd'], 3)).toThrow(BillingError);
       expect(() => spooled(['abcd'], 3)).toThrow(words);
       expect(spooled(['abc'], 3)).toBe('abc');

@@ -144,7 +144,7 @@ describe('a service of ours', () => {
     ]);
     const checked = await shell.run('profile check box');
     expect(checked.code).toBe(10);
-    expect(checked.stderr).toContain('the profile says sandbox, and the service is production');
+    expect(checked.stderr).toContain('the profile says sandbox, but the service is production');
     const [, again = ''] = /add it again: tally (.*)\n/.exec(checked.stderr) ?? [];
     expect((await shell.run(`${again} --key-stdin`, { input })).code).toBe(0);
     await stage.tally(['orgs', 'update', 'default', '--environment', 'sandbox']);
@@ -167,7 +167,7 @@ describe('a service of ours', () => {
     const add = ['profile', 'add', 'books', '--environment', 'production', '--database', database];
     await stage.tally(add, {}, { env: {} });
     expect((await check('--database', database)).stderr).toContain(
-      'this organization is production: writes ask first by',
+      'this organization is production: to be asked before each write',
     );
     expect(await check('books')).toMatchObject({ exitCode: 0, stderr: '' });
     await stage.tally(['orgs', 'update', 'default', '--environment', 'sandbox']);
@@ -206,7 +206,7 @@ describe('a service of somebody else', () => {
       version: null,
     });
     expect(stderr).toBe(
-      'this service does not tell the scopes of a key: these are the reading ones that it lets pass\n',
+      'this service does not tell the scopes of a key: these are the read scopes that were found to work\n',
     );
   });
 
@@ -217,7 +217,7 @@ describe('a service of somebody else', () => {
       'is behind another path',
       answering(404, unknownPathMessage),
       12,
-      'nothing of the service is behind this base URL: nothing was stored',
+      'the service is not at this base URL: nothing was stored',
     ],
     ['limits the rate', answering(429), 5, 'no: nothing was stored'],
     ['fails', answering(500), 1, 'no: nothing was stored'],

@@ -32,7 +32,7 @@ test('a profile of production becomes one that never asks only with a yes', asyn
   expect(await add('--environment production --database ./books.db')).toMatchObject({ code: 0 });
   for (const flags of ['', '--yes', '--expect-env production']) {
     const { code, stderr } = await add(`--environment embedded --database ./demo.db ${flags}`);
-    expect([code, stderr]).toEqual([11, expect.stringContaining('its writes would not ask any more: nothing was')]);
+    expect([code, stderr]).toEqual([11, expect.stringContaining('writes to it would no longer ask: nothing was')]);
   }
   const person = { isTerminal: true, answers: ['no'] };
   expect(await add('--environment sandbox --database ./demo.db', person)).toMatchObject({ code: 11 });

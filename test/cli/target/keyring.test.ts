@@ -127,8 +127,8 @@ describe('a key in the keyring', () => {
 describe('a keyring that does not answer', () => {
   test.each<[Mode, string]>([
     ['hangs', 'no answer within 1.5 seconds; it may have to be unlocked'],
-    ['breaks', 'the program that asks it broke down'],
-    ['babbles', 'the program that asks it broke down'],
+    ['breaks', 'the program that asks it crashed'],
+    ['babbles', 'the program that asks it crashed'],
     ['refuses', 'the collection is locked'],
   ])('and %s leaves the key in a file, and says so in one line', async (mode, words) => {
     const { keyring, asked } = standInKeyring(mode, mode === 'hangs' ? 1_500 : 10_000);

@@ -93,6 +93,6 @@ test('where no lock can be made the reason is told in words', async () => {
   const path = join(tmpdir(), 'none-of-it', 'journal.lock');
   await expect(lockFile(path, { now: () => 0 })).rejects.toMatchObject({
     kind: 'usage',
-    message: `cannot write ${path}: there is no such directory`,
+    message: `cannot write ${path}: the directory does not exist`,
   });
 });

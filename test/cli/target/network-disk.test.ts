@@ -28,7 +28,7 @@ test('a file on a network disk is used, and every write says so, but for --quiet
   const shell = createShell({ dependencies });
   const write = 'customers resume 01900000-0000-7000-8000-000000000001 --database billing.db --json id';
   const warning =
-    'warning: billing.db is on a network disk (NFS): what another machine writes there at the same time damages it; keep it on a local disk, or on a database server\n';
+    'warning: billing.db is on a network disk (NFS): writes from another machine at the same time would damage it; keep it on a local disk, or on a database server\n';
   expect(await shell.run(write)).toMatchObject({ code: 0, stderr: warning });
   expect(await shell.run(`${write} --quiet`)).toMatchObject({ code: 0, stderr: '' });
   expect(await shell.run('customers list --database billing.db')).toMatchObject({ code: 0, stderr: '' });

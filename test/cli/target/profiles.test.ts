@@ -293,7 +293,7 @@ describe('a profile', () => {
     ['profile add x --environment embedded --base-url https://a', '', 'a database has no address and no key'],
     ['profile add x --environment production --database a.db --base-url https://a', '', 'a database has no address'],
     ['profile add x --environment production --database a.db --key-stdin', '', 'a database has no address and no key'],
-    ['profile add x --environment sandbox --base-url https://a', '', 'nobody to ask for the key'],
+    ['profile add x --environment sandbox --base-url https://a', '', 'the key cannot be asked for'],
     ['profile add x --environment sandbox --base-url https://a --key-stdin', 'not a key', 'this is not an API key'],
     ['profile add --environment embedded', '', 'missing <name>'],
     ['profile use nowhere', '', 'there is no profile "nowhere"'],

@@ -64,7 +64,7 @@ test.runIf(existsSync('/dev/full'))('a full disk is called that', () => {
   expect([status, stderr]).toEqual([
     1,
     'tally: the output cannot be written: the disk is full\n' +
-      '  hint: where the command changes something, that is done: look before it is repeated\n',
+      '  hint: if the command changes something, that was done: check before repeating it\n',
   ]);
 });
 
