@@ -61,7 +61,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
   if (command.operation === grantOperation) {
     const { printReceipt } = await import('./grant-receipt.ts');
-    await printReceipt(answer as Answer<'credits.grant'>, input, { billing, session });
+    await printReceipt(answer, input, { billing, session });
   }
   if (command.operation === 'contracts.create') {
     await (await import('./same-plan.ts')).tellOfSamePlan(answer, billing, session);
