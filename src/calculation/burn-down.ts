@@ -92,16 +92,19 @@ interface Taking {
  * Atoms go in the order of invoice, phase, line; the grants that may pay an atom do so in deduction order. A grant with a
  * rate gives credits by its own ratio, half-up at six decimals, and all it has left with its last cent. Free credits are
  * valued at `valuationRateCents` and stay unused without it (semantics 9). What closed grants paid stays, unless the usage
- * itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap (semantics 10).
+ * itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap (semantics 10); what closed
+ * grants paid of it counts first.
  */
 export function burnDown(input: BurnDownInput): BurnDown {
   const usage = input.usage.toSorted(byPhase);
-  const atoms = creditableAtoms(usage, input.budgets, input.valuationRateCents);
+  const caps = roomsOf(input.budgets, input.valuationRateCents);
+  const atoms = creditableAtoms(usage, caps);
   const ordered = input.grants.toSorted(compareDeduction);
   const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
   const closed = ordered.filter((grant) => grant.isClosed && written.has(grant.grantId));
   const atomsOfLine = closed.length === 0 ? noAtoms : Map.groupBy(atoms, ({ atom }) => lineOf(atom));
   const history = closed.flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
+  if (history.length > 0) leaveRoom(atoms, caps);
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   payAtoms(atoms, pools);
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
@@ -134,15 +137,21 @@ function expiresBefore({ expiresAt }: Pick<GrantState, 'expiresAt'>, phaseEnd: T
   return expiresAt !== undefined && expiresAt.epochMilliseconds < phaseEnd.epochMilliseconds;
 }
 
-function creditableAtoms(
-  usage: readonly UsageAtom[],
-  budgets: readonly BudgetCap[],
-  valuationRateCents: bigint | undefined,
-): OpenAtom[] {
-  const capped = budgets.flatMap((budget) => {
+/** What the cap of a budget leaves to open invoices. */
+interface Room {
+  readonly budget: BudgetCap;
+  readonly roomCents: bigint;
+}
+
+function roomsOf(budgets: readonly BudgetCap[], valuationRateCents: bigint | undefined): Room[] {
+  return budgets.flatMap((budget) => {
     const capCents = budgetCapCents(budget, valuationRateCents);
     return capCents === undefined ? [] : [{ budget, roomCents: maximum(0n, capCents - budget.consumedBeforeCents) }];
   });
+}
+
+function creditableAtoms(usage: readonly UsageAtom[], caps: readonly Room[]): OpenAtom[] {
+  const capped = caps.map((room) => ({ ...room }));
   return usage.map((atom) => {
     let creditableCents = atom.cents;
     for (const room of capped.filter(({ budget }) => isOfBudget(budget, atom))) {
@@ -172,6 +181,18 @@ function keepHistory(
       return partOfDraw(grant, draw, draw.appliedCents - left);
     })
     .filter((draw) => draw.appliedCents > 0n);
+}
+
+/** Late usage may come before usage that closed grants have paid: it finds only the room of its budgets that is left. */
+function leaveRoom(atoms: readonly OpenAtom[], caps: readonly Room[]): void {
+  for (const { budget, roomCents } of caps) {
+    const own = atoms.filter(({ atom }) => isOfBudget(budget, atom));
+    let left = maximum(0n, roomCents - sumOf(own.map(({ atom, openCents }) => atom.cents - openCents)));
+    for (const open of own) {
+      open.creditableCents = minimum(open.creditableCents, left);
+      left -= open.creditableCents;
+    }
+  }
 }
 
 /** A draw as written. A smaller part of it takes the credits of its cents, or its share of free credits. */

@@ -319,6 +319,20 @@ describe('budgets', () => {
     };
     expect(rowsOf(input)).toEqual(['line old: 300 300 0']);
   });
+
+  test.each([
+    ['nothing, where a closed grant has paid up to the cap', 100n, []],
+    ['what a closed grant has left of the cap', 30n, ['late g: 70 70 0']],
+  ])('leave late usage of an earlier line %s', (_, paid, late) => {
+    const closed = grant({ grantId: 'old', expiresAt: march, isClosed: true, availableCents: 0n });
+    const input = {
+      usage: [red(200n, { lineKey: 'late' }), red(100n)],
+      budgets: [budget()],
+      grants: [closed, ...grants],
+      openDraws: [draw({ grantId: 'old', appliedCents: paid })],
+    };
+    expect(rowsOf(input)).toEqual([`line old: ${String(paid)} ${String(paid)} 0`, ...late]);
+  });
 });
 
 describe('settlement', () => {
