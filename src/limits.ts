@@ -212,6 +212,8 @@ export const limits = {
   plainAnswers: 50,
   /** our choice: writes that share one commit at most; readers wait for that commit */
   writesPerCommit: 64,
+  /** our choice: a group of writes is complete after so many turns of the event loop without another one; a request takes two to its write */
+  quietTurns: 3,
   /** our choice: reads that share one snapshot at most; each waits for the others */
   readsPerSnapshot: 32,
   /** semantics 13: seconds between the attempts of a delivery, so there are six attempts; each pause may be 20 % off */

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import { turnOver } from '../../src/turns.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { row } from './rows.ts';
 import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
@@ -33,6 +34,20 @@ describe('writes that wait together', () => {
     });
     expect(commits).toBe(1);
     expect(await customers(store)).toBe(23);
+  });
+
+  test('share it with one that comes a turn or two later, as a request over HTTP does', async () => {
+    const store = await openFilled();
+    const late = async (): Promise<unknown> => {
+      for (let turn = 0; turn < limits.quietTurns; turn += 1) await turnOver();
+      return await addCustomer(store, 'late');
+    };
+    const commits = await commitsDuring(async (look) => {
+      await Promise.all(
+        [...names(2).map(async (id) => await addCustomer(store, id)), late()].map((each) => each.then(look)),
+      );
+    });
+    expect(commits).toBe(1);
   });
 
   test('are spread over several commits when there are too many for one', async () => {

@@ -1,5 +1,5 @@
 /**
- * Group commit: writes of one turn that wait together share one transaction, because a commit that survives power loss costs
+ * Group commit: writes that wait together share one transaction, because a commit that survives power loss costs
  * more than most writes. One that fails takes nothing with it, and none is answered before the commit that covers it: what
  * one of them reads may be what another has just written. Most groups have none that fails, and savepoints cost a sixth of a
  * small write: so a group is begun without them, and where one fails it is taken back and run again, each in a savepoint.
@@ -44,11 +44,16 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
   const waitingOf = new Map<string | undefined, Member[]>();
   /** How many groups are still guarded from the beginning. */
   let guarded = 0;
+  let membersBefore = 1;
 
   async function runTurn(turn: string | undefined, waiting: Member[]): Promise<void> {
     // What arrives in one turn of the event loop is worth one commit.
     await turnOver();
-    while (waiting.length > 0) await runGroup(turn, waiting);
+    while (waiting.length > 0) {
+      // Where several write at a time, more are on their way. A single writer waits for nobody.
+      if (waiting.length > 1 || membersBefore > 1) await gather(waiting);
+      await runGroup(turn, waiting);
+    }
     waitingOf.delete(turn);
   }
 
@@ -74,6 +79,7 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
       return;
     }
     for (const member of members) member.answer();
+    membersBefore = members.length;
   }
 
   async function guardedWhereNeeded(attempt: (isGuarded: boolean) => Promise<void>): Promise<void> {
@@ -121,6 +127,15 @@ export function createGroupCommit({ transact, isSpoilt }: GroupCommitOptions) {
       waitingOf.set(turn, first);
       void runTurn(turn, first);
     });
+}
+
+/** Waits as long as others keep coming, and there is room for them. */
+async function gather(waiting: readonly Member[]): Promise<void> {
+  for (let quietTurns = 0; quietTurns < limits.quietTurns && waiting.length < limits.writesPerCommit;) {
+    const before = waiting.length;
+    await turnOver();
+    quietTurns = waiting.length > before ? 0 : quietTurns + 1;
+  }
 }
 
 const savepoint = {
