@@ -92,6 +92,14 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     session.release();
   });
 
+  test('a name that sounds like a broken connection is told as what it is', async () => {
+    const url = new URL((await postgres?.create({ isEmpty: true })) ?? '');
+    const nowhere = Object.assign(new URL(url), { pathname: '/no%20SSL' });
+    await expect(openStore(nowhere.href)).rejects.toThrow(`the database ${nowhere.href} does not exist`);
+    const nobody = Object.assign(new URL(url), { username: 'connection%20terminated' });
+    await expect(openStore(nobody.href)).rejects.toThrow(`${nobody.href} refuses this user`);
+  });
+
   describe('locks of two processes on one database', () => {
     const turn = { turn: 'org-a' };
     const nothing = async () => undefined;

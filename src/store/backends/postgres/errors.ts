@@ -51,7 +51,9 @@ export function isConflict(error: unknown): boolean {
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (absences.has(code) || code.startsWith('08') || socketFailures.has(code)) return true;
-  return error instanceof Error && (lostWords.test(error.message) || isTlsFailure(error));
+  // The words of a server may have any name in them.
+  if (!(error instanceof Error) || 'severity' in error) return false;
+  return lostWords.test(error.message) || isTlsFailure(error);
 }
 
 /** The server has as many sessions as the server, the database or the user may have. */
