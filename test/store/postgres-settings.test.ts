@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -72,6 +73,18 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     const found = [await store.read(settings), await store.write(settings)];
     await store.close();
     for (const rows of found) expect(rows).toEqual([{ idle: '60', interval: '5', count: '3' }]);
+  });
+
+  test('that ends idle sessions leaves work of one name to one process, however long it takes', async () => {
+    const url = await empty();
+    await run(url, 'ALTER DATABASE SET idle_session_timeout = 100');
+    const [one, other] = [await openStore(url), await openStore(url)];
+    const done = one.exclusively('bill run', async () => {
+      await sleep(1_000);
+      return await other.exclusively('bill run', async () => 'beside it');
+    });
+    expect(await done).toBeUndefined();
+    await Promise.all([one.close(), other.close()]);
   });
 
   test.each([
