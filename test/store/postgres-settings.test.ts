@@ -149,14 +149,27 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await run(url, 'DROP SCHEMA odd');
   });
 
+  test('that limits the size of temporary files says so', async () => {
+    const url = (await postgres?.create()) ?? '';
+    await run(url, 'ALTER DATABASE SET temp_file_limit = 64', 'ALTER DATABASE SET work_mem = 64');
+    const store = await openStore(url);
+    const sort = async (tx: Transaction) =>
+      await rowsOfText(tx, 'SELECT * FROM generate_series(1, 50000) AS "each" ORDER BY "each" DESC OFFSET 49999');
+    await expect(store.read(sort)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('a limit of this user stands in the way'),
+    });
+    await store.close();
+  });
+
   test('that ends long transactions says so, and lets a backup, its restoration and the look of doctor take their time', async () => {
     const url = await empty();
     await fill(url);
     const [copy, restored] = [join(directory, 'slow'), await empty()];
     const short = `?options=${encodeURIComponent('-ctransaction_timeout=300')}`;
     const store = await openStore(`${url}${short}`);
-    const sleep = async (tx: Transaction) => await rowsOfText(tx, 'SELECT pg_sleep(2)');
-    await expect(store.read(sleep)).rejects.toMatchObject({
+    const wait = async (tx: Transaction) => await rowsOfText(tx, 'SELECT pg_sleep(2)');
+    await expect(store.read(wait)).rejects.toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('ended a transaction that took too long; nothing was changed'),
     });

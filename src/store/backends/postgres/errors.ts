@@ -215,6 +215,11 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
     }),
   '53100': full,
   '53200': full,
+  '53400': (location, cause) =>
+    new UnavailableError(`for the database ${location} a limit of this user stands in the way: ${cause.message}`, {
+      cause,
+      hint: 'raise that limit for the role or the database',
+    }),
   '55P03': lockedError,
   '57014': (location, cause) =>
     new UnavailableError(`the database ${location} took too long: ${cause.message}`, {
