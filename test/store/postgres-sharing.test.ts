@@ -384,7 +384,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       [
         'no number',
         (good: URL) => `${good.href}?statement_timeout=soon`,
-        /does not take a setting .*statement_timeout/,
+        /statement_timeout=soon .* is no whole number of milliseconds/,
       ],
       ['half a mode', (good: URL) => `${good.href}?sslmode=prefer`, /is not a known mode/],
       ['no certificate', (good: URL) => `${good.href}?sslrootcert=/nowhere.pem`, /\/nowhere\.pem.* cannot be read/],

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
-import { connectionOf, timeLimitsOf } from '../../src/store/backends/postgres/url.ts';
+import { answerMillisecondsOf, connectionOf, timeLimitsOf } from '../../src/store/backends/postgres/url.ts';
 
 const server = 'postgres://ada:secret@db.example/book';
 const authority = import.meta.filename;
@@ -76,6 +76,23 @@ test('limits of time are said to the session, since a pooler refuses who connect
     idle_in_transaction_session_timeout: '60000',
   });
 });
+
+test.each([
+  ['', 65_000],
+  ['?statement_timeout=300000', 305_000],
+  ['?statement_timeout=0', undefined],
+])('an answer is waited for a little longer than the server lets a statement of %o run', (parameters, milliseconds) => {
+  expect(answerMillisecondsOf(`${server}${parameters}`)).toBe(milliseconds);
+});
+
+test.each(['5s', '-1', 'soon', '', '1e3'])(
+  'a limit of %o, which would leave an answer waited for without end, is refused',
+  (text) => {
+    const wait = () => answerMillisecondsOf(`${server}?statement_timeout=${text}`);
+    expect(wait).toThrow(`statement_timeout=${text} of postgres://ada:***@db.example/book`);
+    expect(wait).not.toThrow('secret');
+  },
+);
 
 test('a server that asks for a password where there is none is said to', async () => {
   vi.stubEnv('PGPASSWORD', '');

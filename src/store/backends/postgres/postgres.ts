@@ -21,11 +21,11 @@ import { answerMillisecondsOf, connectionOf, timeLimitsOf } from './url.ts';
 /** Connects to the server at `url`; makes and upgrades the tables as needed. */
 export async function openPostgresStore(url: string, options: StoreOptions): Promise<Store> {
   const location = withoutPassword(url);
+  const answerMilliseconds = answerMillisecondsOf(url);
   const pool = openPool(connectionOf(url), timeLimitsOf(url));
   try {
     const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
     const { busyTimeoutMilliseconds = limits.busyTimeoutMilliseconds } = options;
-    const answerMilliseconds = answerMillisecondsOf(url);
     return createStore({ ...facts, pool, location, answerMilliseconds, busyTimeoutMilliseconds });
   } catch (error) {
     await pool.end();

@@ -52,7 +52,15 @@ export function connectionOf(url: string): PoolConfig {
  * connection swallows what is sent. Undefined if the URL lets statements take any time.
  */
 export function answerMillisecondsOf(url: string): number | undefined {
-  const milliseconds = Number(timeLimitsOf(url).statement_timeout);
+  const { statement_timeout: text } = timeLimitsOf(url);
+  if (!/^\d+$/.test(text)) {
+    // The server would take 5s, and nobody would notice a connection that swallows what is sent.
+    throw usageError(
+      `statement_timeout=${text} of ${withoutPassword(url)} is no whole number of milliseconds`,
+      'write 300000 for five minutes, or 0 for any time',
+    );
+  }
+  const milliseconds = Number(text);
   return milliseconds > 0 ? milliseconds + limits.connectTimeoutMilliseconds : undefined;
 }
 
