@@ -100,6 +100,35 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await expect(openStore(nobody.href)).rejects.toThrow(`${nobody.href} refuses this user`);
   });
 
+  describe('a book in use whose database', () => {
+    async function openOne() {
+      const url = (await postgres?.create()) ?? '';
+      const store = await openStore(url);
+      const administrator = openPool({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href });
+      onTestFinished(async () => {
+        await store.close();
+        await administrator.end();
+      });
+      const name = new URL(url).pathname.slice(1);
+      return { url, name, administrator, read: async () => await store.read(async () => 'read') };
+    }
+
+    test('takes no connections for now is away, and goes on after that', async () => {
+      const { name, administrator, read } = await openOne();
+      await administrator.query(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+      await administrator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+      await expect.poll(async () => await refusalOf(read)).toMatch(/takes no work now: .* not currently accepting/);
+      await administrator.query(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
+      expect(await read()).toBe('read');
+    });
+
+    /** What it says where it is an UnavailableError. */
+    async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
+      const error = await work().catch((reason: unknown) => reason);
+      return error instanceof UnavailableError ? error.message : undefined;
+    }
+  });
+
   describe('locks of two processes on one database', () => {
     const turn = { turn: 'org-a' };
     const nothing = async () => undefined;

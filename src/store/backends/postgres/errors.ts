@@ -220,6 +220,12 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       cause,
       hint: 'raise that limit for the role or the database',
     }),
+  '55000': (location, cause) =>
+    new UnavailableError(`the database ${location} takes no work now: ${cause.message}`, {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'ask whoever keeps the server, then repeat the command',
+    }),
   '55P03': lockedError,
   '57014': (location, cause) =>
     new UnavailableError(`the database ${location} took too long: ${cause.message}`, {
