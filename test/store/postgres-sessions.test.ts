@@ -122,6 +122,16 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       expect(await read()).toBe('read');
     });
 
+    test('has lost its tables is away, until they are back', async () => {
+      const { url, read } = await openOne();
+      const beside = openPool({ connectionString: url, max: 1 });
+      await beside.query('ALTER TABLE "tallybookSchema" RENAME TO "gone"');
+      expect(await refusalOf(read)).toContain('has no tables of this program any more; nothing was changed');
+      await beside.query('ALTER TABLE "gone" RENAME TO "tallybookSchema"');
+      expect(await read()).toBe('read');
+      await beside.end();
+    });
+
     /** What it says where it is an UnavailableError. */
     async function refusalOf(work: () => Promise<unknown>): Promise<string | undefined> {
       const error = await work().catch((reason: unknown) => reason);

@@ -66,6 +66,11 @@ export function isOfStandby(error: unknown): boolean {
   return codeOf(error) === '0A000';
 }
 
+/** When a transaction begins: the table that says the version is not there. */
+export function isWithoutTables(error: unknown): boolean {
+  return codeOf(error) === '42P01';
+}
+
 /** No answer came in time, and no sign that the connection is gone. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
@@ -93,6 +98,14 @@ export function readOnlyError(location: string, cause?: unknown): UnavailableErr
   return new UnavailableError(`the database ${location} is read-only; nothing was changed`, {
     cause,
     hint: 'give the URL of the primary server, and a role that may write',
+  });
+}
+
+export function goneError(location: string, cause: unknown): UnavailableError {
+  return new UnavailableError(`the database ${location} has no tables of this program any more; nothing was changed`, {
+    cause,
+    retryAfterSeconds: 1,
+    hint: 'look who replaced or emptied it, and restore it from a backup',
   });
 }
 

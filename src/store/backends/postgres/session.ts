@@ -8,7 +8,17 @@ import pg from 'pg';
 import type { Pool, PoolClient, PoolConfig, QueryResultBase } from 'pg';
 
 import { limits } from '../../../limits.ts';
-import { isCrowded, isLost, isOfStandby, isSilence, meaningOf, readOnlyError, unknownOutcomeError } from './errors.ts';
+import {
+  goneError,
+  isCrowded,
+  isLost,
+  isOfStandby,
+  isSilence,
+  isWithoutTables,
+  meaningOf,
+  readOnlyError,
+  unknownOutcomeError,
+} from './errors.ts';
 import { ownSettings } from './own-settings.ts';
 import { refuseOtherVersion, versionQuery } from './schema.ts';
 import { bindable, types } from './values.ts';
@@ -144,7 +154,8 @@ export class Session implements DatabaseConnection {
     } catch (error) {
       // The first of these statements may have begun the transaction; whoever took the session next could do nothing in it.
       await this.rollBack();
-      throw isOfStandby(error) ? readOnlyError(this.#options.location, error) : error;
+      if (isOfStandby(error)) throw readOnlyError(this.#options.location, error);
+      throw isWithoutTables(error) ? goneError(this.#options.location, error) : error;
     }
   }
 
