@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { CopyPlace } from '../../src/operations/maintenance.ts';
@@ -198,6 +199,22 @@ describe('a copy of a book', () => {
       expect(Number(moved?.[0]?.['versions'])).toBeGreaterThan(9);
     },
   );
+
+  test.runIf(postgres !== undefined)('takes its time, whatever ends long transactions', async () => {
+    const [source, target] = [(await postgres?.create()) ?? '', (await postgres?.create()) ?? ''];
+    await copyBook({ from: { database: original }, to: { database: source }, ...quietly });
+    const held = [source, target].map(async (database) => {
+      const client = new pg.Client({ connectionString: database });
+      await client.connect();
+      await client.query('BEGIN; LOCK TABLE "customers" IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(2.5); ROLLBACK');
+      await client.end();
+    });
+    const short = `?options=${encodeURIComponent('-ctransaction_timeout=1500')}&statement_timeout=1500`;
+    const [from, to] = [source, target].map((database) => ({ database: `${database}${short}` }));
+    await copyBook({ from: from ?? { database: '' }, to: to ?? { database: '' }, ...quietly });
+    await Promise.all(held);
+    expect(await dumped({ database: target })).toBe(await dumped({ database: original }));
+  });
 
   test.runIf(postgres !== undefined)('reads at one end for as long as the other takes to be read', async () => {
     const database = (await postgres?.create()) ?? '';

@@ -12,10 +12,11 @@ import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
+import { withoutLimit } from '../backends/postgres/without-limit.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isPostgresUrl, openStore } from '../open.ts';
-import { analyze } from '../raw-query.ts';
+import { analyze, rowsOfText } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
@@ -61,9 +62,10 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
   try {
     const target = await openEnd(to, { isCopying: true });
     try {
-      return await source.store.read(
-        async (tx) => await copySnapshot(tx, { source, target, onProgress, eventsAtOnce }),
-      );
+      return await source.store.read(async (tx) => {
+        await takeTime(tx, source);
+        return await copySnapshot(tx, { source, target, onProgress, eventsAtOnce });
+      });
     } catch (error) {
       throw error instanceof ConstraintViolation ? forbiddenRows(source, error) : error;
     } finally {
@@ -86,10 +88,18 @@ function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError
 export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
-    return await source.store.read(async (tx) => reportOf(await contentOf(tx, source)));
+    return await source.store.read(async (tx) => {
+      await takeTime(tx, source);
+      return reportOf(await contentOf(tx, source));
+    });
   } finally {
     await source.close();
   }
+}
+
+/** Lets this transaction last as long as it takes to read or write all of a book. */
+async function takeTime(tx: Transaction, { place }: End): Promise<void> {
+  if (isPostgresUrl(place.database)) await rowsOfText(tx, withoutLimit);
 }
 
 /** What is to be copied. */
@@ -183,6 +193,7 @@ async function copySnapshot(
     });
   }
   await target.store.write(async (to) => {
+    await takeTime(to, target);
     await removeBookFact(to, 'unfinishedCopy');
     // Without statistics the server would plan the first questions about its new tables as if they were empty.
     if (isPostgresUrl(target.place.database)) await analyze(to, Object.keys(dumpedTables));
@@ -208,6 +219,7 @@ async function begin(
 ): Promise<boolean> {
   const { store, place } = target;
   return await store.write(async (to) => {
+    await takeTime(to, target);
     const { unfinishedCopy } = await readBookFacts(to);
     if (unfinishedCopy !== undefined) {
       if (unfinishedCopy.source === fingerprint) return false;
@@ -281,6 +293,7 @@ async function differences(
   { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
 ): Promise<string[]> {
   return await target.store.read(async (to) => {
+    await takeTime(to, target);
     const problems: string[] = [];
     const copied = new Map((await digestTables(to, target.readRows)).map((each) => [each.table, each]));
     for (const { table, rowCount, digest } of content.tables) {
