@@ -201,7 +201,7 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       sleep,
       random: Math.random,
     });
-    return { billing: client, connection: () => client.connection(), close: () => client.close() };
+    return { ...client, billing: client };
   };
 }
 

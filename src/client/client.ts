@@ -42,6 +42,8 @@ export interface ClientOptions {
 }
 
 export interface Client extends Billing {
+  /** URL of the proxy that carries connections, without user name and password; undefined without a proxy. */
+  readonly proxy: string | undefined;
   /** Facts of the last answer; undefined before the first. */
   connection(): ConnectionFacts | undefined;
   /**
@@ -150,6 +152,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     call,
+    proxy: proxy && new URL(proxy.url).origin,
     connection: () => (last === undefined ? undefined : factsOf(last)),
     close: async () => transport.close(),
   };

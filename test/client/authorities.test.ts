@@ -186,6 +186,17 @@ test('HTTPS_PROXY carries the connection, and sees neither key nor path', async 
   expect(proxy.requests).toEqual([]);
 });
 
+test('--debug says once which proxy leads to the service, without what it is told of the user', async () => {
+  const proxy = await startProxy();
+  const environment = { HTTPS_PROXY: proxy.url.replace('//', '//ada:secret@'), TALLY_CA_FILE: certificate.certFile };
+  const { code, stderr } = await ask(environment, '--debug');
+  expect([code, stderr]).toEqual([
+    0,
+    `tally: the way to the service is the proxy ${proxy.url}, unless NO_PROXY names its host\n`,
+  ]);
+  expect((await ask({ TALLY_CA_FILE: certificate.certFile }, '--debug')).stderr).toBe('');
+});
+
 test('a proxy that does not answer is named beside the service that is not reached', async () => {
   const outcome = await ask({ HTTPS_PROXY: await unusedUrl(), TALLY_CA_FILE: certificate.certFile });
   expect([outcome.code, outcome.stdout]).toEqual([9, '']);

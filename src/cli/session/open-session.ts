@@ -45,12 +45,13 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
 
 /**
  * Reports what a person would not see. A missing database file is created: with a misspelt path it would look like empty
- * books. A service that asks for patience may do so for two minutes.
+ * books. A service that asks for patience may do so for two minutes. A proxy is told with --debug alone (security 3, SEC-14).
  */
 function tellingOpening(
   dependencies: Dependencies,
   talk: Pick<Session, 'terminal' | 'flags'>,
 ): Dependencies['openBilling'] {
+  let isProxyTold = false;
   return async (target, options) => {
     let hasWaited = false;
     const opened = await dependencies.openBilling(target, {
@@ -68,6 +69,10 @@ function tellingOpening(
       tell(talk, say`created ${target.database}: there was no database`);
     }
     tellOfUpgrade(talk, opened);
+    if (talk.flags.debug === true && opened.proxy !== undefined && !isProxyTold) {
+      isProxyTold = true;
+      tell(talk, say`tally: the way to the service is the proxy ${opened.proxy}, unless NO_PROXY names its host`);
+    }
     return opened;
   };
 }

@@ -19,6 +19,8 @@ export interface OpenBilling {
   connection?(): ConnectionFacts | undefined;
   /** Whether opening it created the database. */
   readonly isNew?: boolean;
+  /** URL of the proxy that leads to the service, without user name and password. */
+  readonly proxy?: string | undefined;
   /** Path of a copy of what the database was, where opening it has upgraded it. */
   readonly copyBefore?: string | undefined;
   close(): Promise<void>;
