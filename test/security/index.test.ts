@@ -62,6 +62,7 @@ const rules: Readonly<Record<string, Rule>> = {
         'called constructor is one like any other',
         'of production asks before it writes',
       ],
+      'cli/profile/named.test.ts': ['that was changed by hand does not send its key'],
       'cli/profile/check.test.ts': ['that is production is no sandbox', 'and its key goes nowhere else'],
       'cli/session/prompts.test.ts': ['shows target, effect and environment before it asks'],
     },

@@ -41,7 +41,7 @@ export interface ProfileStore {
   current(): string | undefined;
   /** Throws a usage error if there is no profile of that name. */
   get(name: string): Profile;
-  /** The key stored for a profile; refused when it was stored for another address. */
+  /** The key stored for a profile; refused when it was stored for another address or environment. */
   keyOf(name: string): Promise<StoredKey | undefined>;
   save(name: string, profile: Profile, key: NewKey | undefined): Promise<Saved>;
   use(name: string): Promise<void>;
@@ -76,6 +76,8 @@ interface Credential {
   readonly key?: string;
   readonly keyring?: string;
   readonly baseUrl: string;
+  /** Undefined for keys that were stored before it was noted. */
+  readonly environment?: Environment;
 }
 
 export interface ProfileStoreDependencies {
@@ -100,7 +102,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
   const store = async (
     name: string,
     { key, inKeyring }: NewKey,
-  ): Promise<Saved & { readonly member: Omit<Credential, 'baseUrl'> }> => {
+  ): Promise<Saved & { readonly member: Pick<Credential, 'key' | 'keyring'> }> => {
     const inFile = { place: keysPath, member: { key } };
     if (!inKeyring) return inFile;
     // Never the same twice: another profile directory may have a profile of this name.
@@ -142,9 +144,10 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     async keyOf(name) {
       const credential = credentialOf(name);
       if (credential === undefined) return undefined;
-      const { key, keyring: account, baseUrl } = credential;
-      if (baseUrl !== get(name).baseUrl) {
-        throw new BillingError('usage', `the key of profile "${name}" was stored for another address`, {
+      const { key, keyring: account, ...storedFor } = credential;
+      const other = otherThan(storedFor, get(name));
+      if (other !== undefined) {
+        throw new BillingError('usage', `the key of profile "${name}" was stored for ${other}`, {
           hint: `store the key again: tally profile add ${name} --environment ${get(name).environment} --base-url URL`,
         });
       }
@@ -155,7 +158,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     async save(name, profile, key) {
       checkedName(name);
       const before = credentialOf(name)?.keyring;
-      const { baseUrl } = profile;
+      const { baseUrl, environment } = profile;
       const { member, ...saved } = key === undefined ? {} : await store(name, key);
       try {
         await changePrivateFile(path, machine, (members) => ({
@@ -165,7 +168,7 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
         await changePrivateFile(keysPath, machine, (members) =>
           member === undefined || baseUrl === undefined
             ? without(members, name)
-            : { ...members, [name]: { ...member, baseUrl } },
+            : { ...members, [name]: { ...member, baseUrl, environment } },
         );
       } catch (error) {
         // No file names this entry, so nothing would ever find or remove it.
@@ -194,6 +197,15 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
 
 function placeOf(account: string): string {
   return `keyring: ${keyringService}, ${account}`;
+}
+
+/**
+ * What a key was stored for, where that is not what its profile says now; a change of either makes a key of production one
+ * that is sent elsewhere, or whose writes do not ask (security 2, SEC-4).
+ */
+function otherThan({ baseUrl, environment }: Omit<Credential, 'key' | 'keyring'>, now: Profile): string | undefined {
+  if (baseUrl !== now.baseUrl) return 'another address';
+  return environment === undefined || environment === now.environment ? undefined : environment;
 }
 
 /** Throws a usage error for a name that a file or a shell could misread (security 2, SEC-4). */

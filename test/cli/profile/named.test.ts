@@ -1,3 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { createShell } from '../shell.ts';
@@ -41,4 +44,21 @@ test('a profile of production becomes one that never asks only with a yes', asyn
   expect(await add('--environment embedded --yes --expect-env production')).toMatchObject({ code: 0 });
   expect(await environment()).toBe('embedded');
   expect(await add('--environment sandbox --database ./demo.db')).toMatchObject({ code: 0 });
+});
+
+test('a profile of production that was changed by hand does not send its key: its writes would not ask', async () => {
+  const shell = createShell();
+  const change = (file: string, before: RegExp, after: string): void => {
+    const path = join(shell.home, 'config', file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(before, after));
+  };
+  const way = '--base-url https://box.example.com --no-check --key-stdin';
+  await shell.run(`profile add box --environment production ${way}`, { input: `tally_live_${'c0ffee'.repeat(8)}` });
+  change('config.json', /production/, 'sandbox');
+  const { code, stderr } = await shell.run('customers list --profile box');
+  expect([code, shell.targets]).toEqual([2, []]);
+  expect(stderr).toContain('the key of profile "box" was stored for production\n');
+  // As keys were stored before their environment was noted.
+  change('credentials.json', /,\s*"environment": "production"/, '');
+  expect((await shell.run('customers list --profile box')).code).toBe(0);
 });

@@ -80,7 +80,7 @@ describe('files', () => {
     expect(readdirSync(directory).sort()).toEqual(['config.json', 'credentials.json']);
     expect(readFileSync(join(directory, 'config.json'), 'utf8')).not.toContain(key);
     expect(JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8'))).toEqual({
-      box: { key, baseUrl: 'https://box.example.com' },
+      box: { key, baseUrl: 'https://box.example.com', environment: 'sandbox' },
     });
   });
 
