@@ -119,6 +119,16 @@ const rules: Readonly<Record<string, Rule>> = {
     says: 'an id is one segment of a path',
     heldBy: { 'client/target.test.ts': ['whatever the id, the path has the same segments', 'cannot be an id'] },
   },
+  'SEC-14': {
+    says: 'a proxy carries https alone, sees no key, and is told with --debug',
+    heldBy: {
+      'client/authorities.test.ts': [
+        'sees neither key nor path',
+        'http never goes through one',
+        '--debug says once which proxy leads to the service',
+      ],
+    },
+  },
   'SEC-20': {
     says: 'no text of others acts on the terminal',
     heldBy: {
@@ -226,6 +236,10 @@ const rules: Readonly<Record<string, Rule>> = {
   'SEC-38': {
     says: 'bytes that are not clearly one request are refused',
     heldBy: { 'security/http-bytes.test.ts': ['bytes on the socket'] },
+  },
+  'SEC-39': {
+    says: 'no text keeps a pattern busy',
+    heldBy: { 'operations/long-texts.test.ts': ['a text of 1 MiB is judged at once'] },
   },
   'SEC-40': {
     says: 'a failure inside says nothing of itself on the wire',
