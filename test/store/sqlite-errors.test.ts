@@ -35,6 +35,14 @@ describe('what SQLite answers', () => {
     expect(error.hint).not.toBe(undefined);
   });
 
+  test.each([11, 779, 26])(
+    'a file that is no sound database (%i) is restored with the command that is named',
+    (errcode) => {
+      const { hint } = meaningOf(sqliteError(errcode), '/data/billing.db') as BillingError;
+      expect(hint).toContain('restore it from a backup: tally restore FILE --to DATABASE');
+    },
+  );
+
   test.each([
     ['UNIQUE', 2067, 'unique'],
     ['PRIMARYKEY', 1555, 'unique'],

@@ -201,7 +201,7 @@ const full = (location: string, cause: Error): UnavailableError =>
 const damaged = (location: string, cause: Error): BillingError =>
   new BillingError('internal', `the database ${location} is damaged: ${cause.message}`, {
     cause,
-    hint: 'restore it from a backup',
+    hint: 'restore it from a backup: tally restore FILE --to DATABASE',
   });
 
 const settingRefused = (location: string, cause: Error): BillingError =>

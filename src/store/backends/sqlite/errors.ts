@@ -116,10 +116,12 @@ export function lockedError(path: string, waitedMilliseconds: number, cause?: un
   );
 }
 
+const backup = 'restore it from a backup: tally restore FILE --to DATABASE';
+
 export function foreignFileError(path: string, cause?: unknown): BillingError {
   return new BillingError('internal', `${path} is not a tallybook database; it was left as it is`, {
     cause,
-    hint: 'give the path of another file, or restore this one from a backup',
+    hint: `give the path of another file, or ${backup}`,
   });
 }
 
@@ -129,11 +131,9 @@ export function mirrorFileError(path: string): BillingError {
   });
 }
 
-const backup = 'restore the file from a backup';
-
 export function cutFileError(path: string): BillingError {
   return new BillingError('internal', `the database ${path} is damaged: it is empty; it was left as it is`, {
-    hint: `${backup}, or remove it if it never was a database`,
+    hint: `remove it if it never was a database, or ${backup}`,
   });
 }
 
