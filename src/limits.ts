@@ -167,6 +167,8 @@ export const limits = {
   keyringMilliseconds: 10_000,
   /** reliability 4 */
   busyTimeoutMilliseconds: 5_000,
+  /** reliability 11: what a file's log keeps between checkpoints */
+  logBytes: 64 * 1024 * 1024,
   /** our choice: how long a readiness check waits for the writer's lock */
   readinessMilliseconds: 500,
   /** our choice: the time between the beginnings of two readiness checks */

@@ -14,6 +14,8 @@ export interface Inspection {
   readonly exposedFiles: readonly string[];
   /** Directories beside it with copies in the making, or left behind when their process was killed. */
   readonly passingCopies?: readonly string[];
+  /** The room on its disk, where that is less than it may need at once. */
+  readonly scarceDisk?: ScarceDisk | undefined;
   /** Writes that were acknowledged and are missing. */
   readonly lostSpans: readonly LostSpan[];
   /** Damage to pages, rows and indexes, in the words of the database. */
@@ -23,6 +25,12 @@ export interface Inspection {
   readonly schemaDifferences: readonly SchemaDifference[];
   /** Why the schema could not be compared. */
   readonly schemaUnknown?: string;
+}
+
+export interface ScarceDisk {
+  readonly freeBytes: number;
+  /** What a copy before an upgrade takes, or a log at its largest. */
+  readonly neededBytes: number;
 }
 
 /** Acknowledged writes that the database does not have: those after the first instant, up to and including the second. */

@@ -51,11 +51,10 @@ type Fault = (change: Damage, book: SoundBook) => void;
 const created = { createdAt: '2026-05-02T00:00:00.000Z' };
 
 /**
- * Permissions and what is left of copies have tests of their own below, what was acknowledged where a log is lost (reliability/lost-log), dropped events
- * theirs where they can be dropped (engine/usage-drop), and a schema that cannot be compared where that may be
- * (store/postgres-backup).
+ * What is no fault inside of a file has tests of its own: below, in disk-space, reliability/lost-log, engine/usage-drop (events
+ * can be dropped there), and store/postgres-backup (where a schema cannot be compared).
  */
-type TestedElsewhere = 'permissions' | 'passing-copies' | 'acknowledged-writes' | 'dropped-events' | 'schema-unknown';
+type TestedElsewhere = Exclude<keyof typeof databaseChecks, 'integrity' | 'schema' | 'references'> | 'dropped-events';
 const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>> = {
   integrity: ({ run, one }) => {
     // An index that is set aside while a row changes says something else than its table.
@@ -289,6 +288,7 @@ test('every fault that leaves the books right is a warning, every other an error
   expect(warnings.map(([name]) => name)).toEqual([
     'permissions',
     'passing-copies',
+    'disk-space',
     'schema-unknown',
     'attribution',
     'unpriced-credits',

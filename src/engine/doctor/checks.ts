@@ -35,6 +35,20 @@ export const databaseChecks = {
         problem: `${directory} holds what a backup, restoration or upgrade is making, or was making when it was killed`,
       })),
   },
+  'disk-space': {
+    rule: 'The disk has room for the log, and for a copy of the file, as an upgrade makes it first.',
+    severity: 'warning',
+    fix: 'free space on the disk: while it is full nothing can be written',
+    find: ({ location, scarceDisk }) =>
+      scarceDisk === undefined
+        ? []
+        : [
+            {
+              objectId: location,
+              problem: `${scarceDisk.freeBytes} bytes are free on its disk, of ${scarceDisk.neededBytes} that it may need at once`,
+            },
+          ],
+  },
   integrity: {
     rule: 'Every page, row and index of the file is whole.',
     severity: 'error',

@@ -30,7 +30,7 @@ const oldestSqlite = [3, 51, 3];
 const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 10000;
-  PRAGMA journal_size_limit = 67108864;
+  PRAGMA journal_size_limit = ${limits.logBytes};
   PRAGMA cache_size = -65536;
   PRAGMA application_id`;
 

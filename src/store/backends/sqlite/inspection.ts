@@ -1,12 +1,19 @@
 /** Inspects a SQLite file: SQLite itself checks pages and references, and the schema is compared with a new one. */
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
 import { passingBeside } from '../../new-file.ts';
-import type { DanglingReference, Inspection, InspectionOptions, SchemaDifference } from '../../inspection.ts';
+import type {
+  DanglingReference,
+  Inspection,
+  InspectionOptions,
+  ScarceDisk,
+  SchemaDifference,
+} from '../../inspection.ts';
 import { differencesBetween } from '../../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './connection.ts';
 import { isCorrupt } from './errors.ts';
@@ -27,6 +34,7 @@ export async function inspectDatabase(
     schemaVersion: Number(pragma(connection, 'user_version')),
     exposedFiles: exposedFiles(connection.path),
     passingCopies: connection.path === inMemory ? [] : passingBeside(connection.path),
+    scarceDisk: connection.path === inMemory ? undefined : scarceDisk(connection.path),
     lostSpans: isSound ? lossesOf(note, newestIn(connection)) : [],
     damages,
     danglingReferences: isSound ? danglingReferences(connection) : [],
@@ -44,6 +52,7 @@ export function inspectDamaged(path: string, failure: Error): Inspection {
       schemaVersion: versionInHeader(path),
       exposedFiles: exposedFiles(path),
       passingCopies: passingBeside(path),
+      scarceDisk: scarceDisk(path),
       lostSpans: [],
       damages: damages.length > 0 ? damages : [failure.message],
       danglingReferences: [],
@@ -107,6 +116,13 @@ function exposedFiles(path: string): string[] {
     const facts = statSync(file, { throwIfNoEntry: false });
     return facts !== undefined && (facts.mode & 0o077) !== 0;
   });
+}
+
+function scarceDisk(path: string): ScarceDisk | undefined {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const freeBytes = bavail * bsize;
+  const neededBytes = Math.max(statSync(path).size, limits.logBytes);
+  return freeBytes < neededBytes ? { freeBytes, neededBytes } : undefined;
 }
 
 async function schemaDifferences(connection: SqliteConnection): Promise<SchemaDifference[]> {
