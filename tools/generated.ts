@@ -71,9 +71,11 @@ function byName<Name extends string, Each extends Readonly<Record<Name, string>>
   return Object.fromEntries(all.map((each) => [each[name], each]));
 }
 
-/** The text of each file in `examples/`, by name. */
+/** The text of each scenario and catalog in `examples/`, by name. */
 function examples(): Readonly<Record<string, string>> {
-  const names = readdirSync(join(root, 'examples')).toSorted();
+  const names = readdirSync(join(root, 'examples'))
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted();
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(root, 'examples', name), 'utf8')]));
 }
 
