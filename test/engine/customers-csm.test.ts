@@ -113,6 +113,17 @@ describe('assigning customer success managers', () => {
     expect(await managers()).toMatchObject([{ name: 'Grace Hopper', email: 'grace@example.com', status: 'Active' }]);
   });
 
+  it.each([
+    ['JOSE\u0301@example.com', 'jos\u00C9@EXAMPLE.com', 1],
+    ['JOS\u00C9@example.com', 'jos\u00E9@example.com', 2],
+    ['\u0130van@example.com', 'ivan@example.com', 2],
+  ])('takes %s and %s for %i, since letters of ASCII alone are lowered', async (first, second, count) => {
+    await create(linked);
+    await assign({ email: first });
+    await assign({ email: second });
+    expect(await managers()).toHaveLength(count);
+  });
+
   it('keeps managers made by hand, and updates the one with the same email without making it imported', async () => {
     const byHand = { name: 'Grace', email: 'grace@example.com', roles: ['csm'] };
     const { id } = await create({
