@@ -102,8 +102,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
   const ordered = input.grants.toSorted(compareDeduction);
   const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
   const closed = ordered.filter((grant) => grant.isClosed && written.has(grant.grantId));
-  const atomsOfLine = closed.length === 0 ? noAtoms : Map.groupBy(atoms, ({ atom }) => lineOf(atom));
-  const history = closed.flatMap((grant) => keepHistory(grant, written.get(grant.grantId) ?? [], atomsOfLine));
+  const history = closed.length === 0 ? [] : keepHistory(closed, written, atoms);
   if (history.length > 0) leaveRoom(atoms, caps);
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   payAtoms(atoms, pools);
@@ -120,8 +119,6 @@ export function burnDown(input: BurnDownInput): BurnDown {
     })),
   };
 }
-
-const noAtoms: ReadonlyMap<string, readonly OpenAtom[]> = new Map();
 
 /** Why a grant may not pay for this usage; undefined when it may. Both the rule itself and the words of explanations. */
 export function ineligibility(
@@ -162,25 +159,90 @@ function creditableAtoms(usage: readonly UsageAtom[], caps: readonly Room[]): Op
   });
 }
 
+/** A draw of a closed grant, and the usage that it is taken to have paid. */
+interface Kept {
+  readonly grant: GrantState;
+  readonly draw: OpenDraw;
+  /** Usage of the line that the grant may pay. */
+  readonly covered: readonly OpenAtom[];
+  readonly paid: Map<OpenAtom, bigint>;
+}
+
 /**
- * What a closed grant has paid stays paid, as far as there still is usage for it. It covers creditable cents first, so that
- * they are not paid twice, and only then cents beyond a cap that was lowered later.
+ * What closed grants have paid stays paid, as far as there still is usage for it. It covers creditable cents first, so that
+ * they are not paid twice, and only then cents beyond a cap that was lowered later. A grant that finds its usage covered by
+ * others takes their place where they may pay for usage that is still open.
  */
 function keepHistory(
-  grant: GrantState,
-  own: readonly OpenDraw[],
-  atomsOfLine: ReadonlyMap<string, readonly OpenAtom[]>,
+  closed: readonly GrantState[],
+  written: ReadonlyMap<string, readonly OpenDraw[]>,
+  atoms: readonly OpenAtom[],
 ): Draw[] {
-  return own
-    .map((draw) => {
-      const atoms = atomsOfLine.get(lineOf(draw)) ?? [];
-      const covered = atoms.filter(({ atom }) => ineligibility(grant, atom) === undefined);
-      let left = draw.appliedCents;
-      for (const atom of covered) left -= pay(atom, minimum(left, atom.creditableCents));
-      for (const atom of covered) left -= pay(atom, minimum(left, atom.openCents));
-      return partOfDraw(grant, draw, draw.appliedCents - left);
-    })
+  const atomsOfLine = Map.groupBy(atoms, ({ atom }) => lineOf(atom));
+  const all = closed.flatMap((grant) =>
+    (written.get(grant.grantId) ?? []).map((draw) => keepDraw(grant, draw, atomsOfLine.get(lineOf(draw)) ?? [])),
+  );
+  const short = all.filter((kept) => leftOf(kept) > 0n);
+  const ofLine = short.length === 0 ? undefined : Map.groupBy(all, ({ draw }) => lineOf(draw));
+  // What one search finds leads nowhere leads nowhere for the next.
+  const closedOff = new Set<OpenAtom>();
+  for (const kept of short) takePlaces(kept, ofLine?.get(lineOf(kept.draw)) ?? [], closedOff);
+  return all
+    .map((kept) => partOfDraw(kept.grant, kept.draw, kept.draw.appliedCents - leftOf(kept)))
     .filter((draw) => draw.appliedCents > 0n);
+}
+
+function keepDraw(grant: GrantState, draw: OpenDraw, atoms: readonly OpenAtom[]): Kept {
+  const covered = atoms.filter(({ atom }) => ineligibility(grant, atom) === undefined);
+  const kept = { grant, draw, covered, paid: new Map<OpenAtom, bigint>() };
+  let left = draw.appliedCents;
+  const cover = (atom: OpenAtom, cents: bigint) => {
+    left -= pay(atom, cents);
+    movePaid(kept, atom, cents);
+  };
+  for (const atom of covered) cover(atom, minimum(left, atom.creditableCents));
+  for (const atom of covered) cover(atom, minimum(left, atom.openCents));
+  return kept;
+}
+
+function leftOf({ draw, paid }: Kept): bigint {
+  return draw.appliedCents - sumOf([...paid.values()]);
+}
+
+function movePaid({ paid }: Kept, atom: OpenAtom, cents: bigint): void {
+  if (cents !== 0n) paid.set(atom, (paid.get(atom) ?? 0n) + cents);
+}
+
+function takePlaces(kept: Kept, others: readonly Kept[], closedOff: Set<OpenAtom>): void {
+  for (let left = leftOf(kept); left > 0n; left = leftOf(kept)) {
+    const seen = new Set(closedOff);
+    if (takePlace(kept, left, { others, seen }) > 0n) continue;
+    for (const atom of seen) closedOff.add(atom);
+    return;
+  }
+}
+
+/** Covers more for a draw, `cents` at most, where need be by moving others on; gives how much, 0 where nothing is to be had. */
+function takePlace(
+  kept: Kept,
+  cents: bigint,
+  search: { readonly others: readonly Kept[]; readonly seen: Set<OpenAtom> },
+): bigint {
+  if (cents === 0n) return 0n;
+  for (const atom of kept.covered) {
+    if (search.seen.has(atom)) continue;
+    search.seen.add(atom);
+    const free = pay(atom, minimum(cents, atom.openCents));
+    movePaid(kept, atom, free);
+    if (free > 0n) return free;
+    for (const other of search.others) {
+      const moved = takePlace(other, minimum(cents, other.paid.get(atom) ?? 0n), search);
+      movePaid(other, atom, -moved);
+      movePaid(kept, atom, moved);
+      if (moved > 0n) return moved;
+    }
+  }
+  return 0n;
 }
 
 /** Late usage may come before usage that closed grants have paid: it finds only the room of its budgets that is left. */

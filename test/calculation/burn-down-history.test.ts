@@ -1,0 +1,44 @@
+/** What grants that have lapsed keep paying when usage and budgets change behind them. */
+
+import { expect, test } from 'vitest';
+import { burn, draw } from './burn-down-fixtures.ts';
+import { at, atom, grant } from './fixtures.ts';
+
+const early = at('2026-01-10');
+const late = at('2026-01-20');
+const red = (cents: bigint, phaseEnd = early) => atom(cents, { properties: { team: 'red' }, phaseEnd });
+const blue = (cents: bigint, phaseEnd = early) => atom(cents, { properties: { team: 'blue' }, phaseEnd });
+const lapsed = (grantId: string, fields = {}) =>
+  grant({ grantId, originalCents: 4n, availableCents: 4n, expiresAt: early, isClosed: true, ...fields });
+const forBlue = { expiresAt: late, specifiers: { properties: { team: 'blue' } } };
+const capOfRed = { budgetId: 'red', eventPropertyKey: 'team', eventPropertyValue: 'red', consumedBeforeCents: 0n };
+
+test.each([
+  ['usage has come in another order', [blue(4n), red(4n)], 4n, ['any 4', 'blue 4']],
+  ['a cap was lowered', [red(4n), blue(4n)], 0n, ['any 4', 'blue 4']],
+  ['there is less usage for both', [blue(4n), red(2n)], 4n, ['any 4', 'blue 2']],
+  ['usage of the one is gone', [red(8n)], 4n, ['any 4']],
+  ['the order of one phase is split by another', [blue(2n), blue(2n, late), red(3n)], 0n, ['any 4', 'blue 3']],
+])('two lapsed grants keep what they have paid of a line where %s', (_, usage, maxCreditsCents, kept) => {
+  const { draws } = burn({
+    usage,
+    grants: [lapsed('any'), lapsed('blue', forBlue)],
+    budgets: [{ ...capOfRed, maxCreditsCents }],
+    openDraws: [draw({ grantId: 'any', appliedCents: 4n }), draw({ grantId: 'blue', appliedCents: 4n })],
+  });
+  expect(draws.map(({ grantId, appliedCents }) => `${grantId} ${appliedCents}`)).toEqual(kept);
+});
+
+test('lapsed grants move on one behind the other', () => {
+  const teams = (...team: string[]) => ({ specifiers: { properties: { team } } });
+  const green = atom(4n, { properties: { team: 'green' }, phaseEnd: early });
+
+  const wallet = [
+    lapsed('first', teams('red', 'blue')),
+    lapsed('second', teams('blue', 'green')),
+    lapsed('third', teams('red')),
+  ];
+  const openDraws = wallet.map(({ grantId }) => draw({ grantId, appliedCents: 4n }));
+  const { draws } = burn({ usage: [red(4n), blue(4n), green], grants: wallet, openDraws });
+  expect(draws.map(({ appliedCents }) => appliedCents)).toEqual([4n, 4n, 4n]);
+});
