@@ -7,23 +7,21 @@
 import { assert } from '../assert.ts';
 import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
+import {
+  creditsOf,
+  type Draw,
+  expiresBefore,
+  keepHistory,
+  lineOf,
+  type OpenAtom,
+  pay,
+  type Room,
+} from './kept-payments.ts';
 import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
-import { centsOfCredits, multiplyDivideHalfUp } from '../whole-amounts.ts';
+import { centsOfCredits } from '../whole-amounts.ts';
 import { maximum, microsOfCents, minimum, sumOf } from './money.ts';
 import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
-
-/** What one grant pays on one line of one invoice, in total. All three are positive or 0. */
-export interface Draw {
-  readonly invoiceId: string;
-  readonly lineKey: string;
-  readonly grantId: string;
-  /** Taken off the invoice. */
-  readonly appliedCents: bigint;
-  /** Taken from the grant: `appliedCents`, or 0 for free credits. */
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
-}
 
 /** What credits pay of one line of one open invoice: `totalCents` is the sum of `appliedCents` and `overageCents`. */
 export interface LineBurn {
@@ -63,15 +61,6 @@ export interface BurnDown {
   readonly budgets: readonly BudgetConsumption[];
 }
 
-/** Usage that is being paid. */
-interface OpenAtom {
-  readonly atom: UsageAtom;
-  /** Not paid yet. */
-  openCents: bigint;
-  /** The part of `openCents` that budgets still let credits pay. */
-  creditableCents: bigint;
-}
-
 /** A grant that is being drawn on, in cents; its credits follow once it is known what each line takes. */
 interface Pool {
   readonly grant: GrantState;
@@ -102,8 +91,7 @@ export function burnDown(input: BurnDownInput): BurnDown {
   const ordered = input.grants.toSorted(compareDeduction);
   const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
   const closed = ordered.filter((grant) => grant.isClosed && written.has(grant.grantId));
-  const history = closed.length === 0 ? [] : keepHistory(closed, written, atoms);
-  if (history.length > 0) leaveRoom(atoms, caps);
+  const history = closed.length === 0 ? [] : keepHistory(closed, written, { atoms, caps });
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   payAtoms(atoms, pools);
   const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
@@ -118,26 +106,6 @@ export function burnDown(input: BurnDownInput): BurnDown {
       consumedCents: budget.consumedBeforeCents + budgetCents(budget, usage),
     })),
   };
-}
-
-/** Why a grant may not pay for this usage; undefined when it may. Both the rule itself and the words of explanations. */
-export function ineligibility(
-  grant: Pick<GrantState, 'expiresAt' | 'specifiers'>,
-  atom: UsageAtom,
-): 'expired before this usage ended' | 'limited to other usage' | undefined {
-  if (expiresBefore(grant, atom.phaseEnd)) return 'expired before this usage ended';
-  return isSpecified(grant.specifiers, atom) ? undefined : 'limited to other usage';
-}
-
-function expiresBefore({ expiresAt }: Pick<GrantState, 'expiresAt'>, phaseEnd: Temporal.Instant): boolean {
-  // As numbers: a contract may have thousands of grants, and each phase of its usage looks at all of them.
-  return expiresAt !== undefined && expiresAt.epochMilliseconds < phaseEnd.epochMilliseconds;
-}
-
-/** What the cap of a budget leaves to open invoices. */
-interface Room {
-  readonly budget: BudgetCap;
-  readonly roomCents: bigint;
 }
 
 function roomsOf(budgets: readonly BudgetCap[], valuationRateCents: bigint | undefined): Room[] {
@@ -157,120 +125,6 @@ function creditableAtoms(usage: readonly UsageAtom[], caps: readonly Room[]): Op
     }
     return { atom, openCents: atom.cents, creditableCents };
   });
-}
-
-/** A draw of a closed grant, and the usage that it is taken to have paid. */
-interface Kept {
-  readonly grant: GrantState;
-  readonly draw: OpenDraw;
-  /** Usage of the line that the grant may pay. */
-  readonly covered: readonly OpenAtom[];
-  readonly paid: Map<OpenAtom, bigint>;
-}
-
-/**
- * What closed grants have paid stays paid, as far as there still is usage for it. It covers creditable cents first, so that
- * they are not paid twice, and only then cents beyond a cap that was lowered later. A grant that finds its usage covered by
- * others takes their place where they may pay for usage that is still open.
- */
-function keepHistory(
-  closed: readonly GrantState[],
-  written: ReadonlyMap<string, readonly OpenDraw[]>,
-  atoms: readonly OpenAtom[],
-): Draw[] {
-  const atomsOfLine = Map.groupBy(atoms, ({ atom }) => lineOf(atom));
-  const all = closed.flatMap((grant) =>
-    (written.get(grant.grantId) ?? []).map((draw) => keepDraw(grant, draw, atomsOfLine.get(lineOf(draw)) ?? [])),
-  );
-  const short = all.filter((kept) => leftOf(kept) > 0n);
-  const ofLine = short.length === 0 ? undefined : Map.groupBy(all, ({ draw }) => lineOf(draw));
-  // What one search finds leads nowhere leads nowhere for the next.
-  const closedOff = new Set<OpenAtom>();
-  for (const kept of short) takePlaces(kept, ofLine?.get(lineOf(kept.draw)) ?? [], closedOff);
-  return all
-    .map((kept) => partOfDraw(kept.grant, kept.draw, kept.draw.appliedCents - leftOf(kept)))
-    .filter((draw) => draw.appliedCents > 0n);
-}
-
-function keepDraw(grant: GrantState, draw: OpenDraw, atoms: readonly OpenAtom[]): Kept {
-  const covered = atoms.filter(({ atom }) => ineligibility(grant, atom) === undefined);
-  const kept = { grant, draw, covered, paid: new Map<OpenAtom, bigint>() };
-  let left = draw.appliedCents;
-  const cover = (atom: OpenAtom, cents: bigint) => {
-    left -= pay(atom, cents);
-    movePaid(kept, atom, cents);
-  };
-  for (const atom of covered) cover(atom, minimum(left, atom.creditableCents));
-  for (const atom of covered) cover(atom, minimum(left, atom.openCents));
-  return kept;
-}
-
-function leftOf({ draw, paid }: Kept): bigint {
-  return draw.appliedCents - sumOf([...paid.values()]);
-}
-
-function movePaid({ paid }: Kept, atom: OpenAtom, cents: bigint): void {
-  if (cents !== 0n) paid.set(atom, (paid.get(atom) ?? 0n) + cents);
-}
-
-function takePlaces(kept: Kept, others: readonly Kept[], closedOff: Set<OpenAtom>): void {
-  for (let left = leftOf(kept); left > 0n; left = leftOf(kept)) {
-    const seen = new Set(closedOff);
-    if (takePlace(kept, left, { others, seen }) > 0n) continue;
-    for (const atom of seen) closedOff.add(atom);
-    return;
-  }
-}
-
-/** Covers more for a draw, `cents` at most, where need be by moving others on; gives how much, 0 where nothing is to be had. */
-function takePlace(
-  kept: Kept,
-  cents: bigint,
-  search: { readonly others: readonly Kept[]; readonly seen: Set<OpenAtom> },
-): bigint {
-  if (cents === 0n) return 0n;
-  for (const atom of kept.covered) {
-    if (search.seen.has(atom)) continue;
-    search.seen.add(atom);
-    const free = pay(atom, minimum(cents, atom.openCents));
-    movePaid(kept, atom, free);
-    if (free > 0n) return free;
-    for (const other of search.others) {
-      const moved = takePlace(other, minimum(cents, other.paid.get(atom) ?? 0n), search);
-      movePaid(other, atom, -moved);
-      movePaid(kept, atom, moved);
-      if (moved > 0n) return moved;
-    }
-  }
-  return 0n;
-}
-
-/** Late usage may come before usage that closed grants have paid: it finds only the room of its budgets that is left. */
-function leaveRoom(atoms: readonly OpenAtom[], caps: readonly Room[]): void {
-  for (const { budget, roomCents } of caps) {
-    const own = atoms.filter(({ atom }) => isOfBudget(budget, atom));
-    let left = maximum(0n, roomCents - sumOf(own.map(({ atom, openCents }) => atom.cents - openCents)));
-    for (const open of own) {
-      open.creditableCents = minimum(open.creditableCents, left);
-      left -= open.creditableCents;
-    }
-  }
-}
-
-/** A draw as written. A smaller part of it takes the credits of its cents, or its share of free credits. */
-function partOfDraw(grant: GrantState, draw: OpenDraw, appliedCents: bigint): Draw {
-  const { invoiceId, lineKey, grantId, amountCents, creditMicros } = draw;
-  const whole = { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros };
-  if (appliedCents === draw.appliedCents) return whole;
-  if (isFree(grant)) {
-    return { ...whole, creditMicros: multiplyDivideHalfUp(creditMicros, appliedCents, draw.appliedCents) };
-  }
-  return { ...whole, amountCents: appliedCents, creditMicros: minimum(creditMicros, creditsOf(grant, appliedCents)) };
-}
-
-/** Credits of a grant for some of its cents, half-up to the millionth (semantics 9, Consumption). */
-function creditsOf({ originalCents, originalMicros }: GrantState, cents: bigint): bigint {
-  return multiplyDivideHalfUp(cents, originalMicros, originalCents);
 }
 
 function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool {
@@ -311,12 +165,6 @@ function payAtom(open: OpenAtom, pools: Set<Pool>): void {
     const cents = pay(open, minimum(open.creditableCents, pool.capacityCents));
     if (cents > 0n) take(pool, open.atom, cents);
   }
-}
-
-function pay(open: OpenAtom, cents: bigint): bigint {
-  open.openCents -= cents;
-  open.creditableCents = maximum(0n, open.creditableCents - cents);
-  return cents;
 }
 
 function take(pool: Pool, atom: UsageAtom, cents: bigint): void {
@@ -381,10 +229,6 @@ function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[
       return [{ invoiceId, lineKey, totalCents, appliedCents, overageCents: totalCents - appliedCents }];
     })
     .toArray();
-}
-
-function lineOf({ invoiceId, lineKey }: { readonly invoiceId: string; readonly lineKey: string }): string {
-  return `${invoiceId} ${lineKey}`;
 }
 
 function byPhase(a: UsageAtom, b: UsageAtom): number {

@@ -6,7 +6,7 @@
 import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
 import { type BillingPeriod, type ServicePeriod, servicePeriodOf } from './billing-period.ts';
-import type { Draw } from './burn-down.ts';
+import type { Draw } from './kept-payments.ts';
 import { billedPeriods, type BilledPeriod, type BillingTerms, invoiceDateOf, serviceOf } from './invoice-periods.ts';
 import type { GrantState } from './ledger.ts';
 import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, minimum, sumOf, zero } from './money.ts';

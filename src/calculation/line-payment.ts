@@ -1,7 +1,7 @@
 /** Why each grant paid what it paid of one metered line, for explanations. What is paid is decided in burn-down.ts. */
 
 import { type BudgetDimension, isOfBudget } from './budget.ts';
-import { type Draw, ineligibility } from './burn-down.ts';
+import { type Draw, ineligibility } from './kept-payments.ts';
 import { type GrantState, isFree } from './ledger.ts';
 import { sumOf } from './money.ts';
 import type { UsageAtom } from './usage-atoms.ts';

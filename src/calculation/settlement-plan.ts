@@ -3,7 +3,7 @@
  * Once they are written, a second plan is empty.
  */
 
-import type { Draw } from './burn-down.ts';
+import type { Draw } from './kept-payments.ts';
 import { drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
 
 /** Both lists are empty where the ledger already agrees with the burn-down. */

@@ -8,7 +8,7 @@ import { startOfDay } from '../calculation/billing-period.ts';
 import { draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { UsageWindow } from '../calculation/invoice-periods.ts';
-import type { Draw } from '../calculation/burn-down.ts';
+import type { Draw } from '../calculation/kept-payments.ts';
 import {
   drawKey,
   drawsOn,

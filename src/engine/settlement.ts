@@ -3,7 +3,7 @@
  * It may run at any time, and again: it writes only what is owed and not written yet.
  */
 
-import type { Draw } from '../calculation/burn-down.ts';
+import type { Draw } from '../calculation/kept-payments.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';

@@ -8,6 +8,7 @@ const early = at('2026-01-10');
 const late = at('2026-01-20');
 const red = (cents: bigint, phaseEnd = early) => atom(cents, { properties: { team: 'red' }, phaseEnd });
 const blue = (cents: bigint, phaseEnd = early) => atom(cents, { properties: { team: 'blue' }, phaseEnd });
+const green = (cents: bigint) => atom(cents, { properties: { team: 'green' }, phaseEnd: early });
 const lapsed = (grantId: string, fields = {}) =>
   grant({ grantId, originalCents: 4n, availableCents: 4n, expiresAt: early, isClosed: true, ...fields });
 const forBlue = { expiresAt: late, specifiers: { properties: { team: 'blue' } } };
@@ -31,7 +32,6 @@ test.each([
 
 test('lapsed grants move on one behind the other', () => {
   const teams = (...team: string[]) => ({ specifiers: { properties: { team } } });
-  const green = atom(4n, { properties: { team: 'green' }, phaseEnd: early });
 
   const wallet = [
     lapsed('first', teams('red', 'blue')),
@@ -39,6 +39,24 @@ test('lapsed grants move on one behind the other', () => {
     lapsed('third', teams('red')),
   ];
   const openDraws = wallet.map(({ grantId }) => draw({ grantId, appliedCents: 4n }));
-  const { draws } = burn({ usage: [red(4n), blue(4n), green], grants: wallet, openDraws });
+  const { draws } = burn({ usage: [red(4n), blue(4n), green(4n)], grants: wallet, openDraws });
   expect(draws.map(({ appliedCents }) => appliedCents)).toEqual([4n, 4n, 4n]);
+});
+
+test.each([
+  ['comes to a line that credits paid for other usage', [red(4n), green(4n)], ['a lapsed 4', 'b lapsed 6']],
+  ['finds room that is left', [red(4n), green(4n)], ['a lapsed 4', 'b lapsed 4', 'a open 2'], 4n],
+  ['comes alone to a line, the paid usage of which is gone', [red(4n)], ['a lapsed 4', 'b lapsed 6']],
+])('late usage of a dimension with a cap of 6 cents that %s', (_, usage, paid, onOther = 6n) => {
+  const openDraws = [
+    draw({ grantId: 'lapsed', lineKey: 'a', appliedCents: 4n }),
+    draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: onOther }),
+  ];
+  const { draws } = burn({
+    usage: [...usage.map((one) => ({ ...one, lineKey: 'a' })), { ...red(6n), lineKey: 'b' }],
+    grants: [lapsed('lapsed'), grant({ grantId: 'open' })],
+    budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
+    openDraws,
+  });
+  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual(paid);
 });
