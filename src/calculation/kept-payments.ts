@@ -64,7 +64,7 @@ export function keepHistory(
   const closedOff = new Set<OpenAtom>();
   for (const kept of short) takePlaces(kept, ofLine?.get(lineOf(kept.draw)) ?? [], closedOff);
   for (const cap of caps) leaveCapped(all, atoms, cap);
-  if (all.length > 0) leaveRoom(atoms, caps);
+  leaveRoom(atoms, caps);
   return all
     .map((kept) => partOfDraw(kept.grant, kept.draw, kept.draw.appliedCents - leftOf(kept)))
     .filter((draw) => draw.appliedCents > 0n);
@@ -128,7 +128,7 @@ function takePlace(
  * payment was for other usage of the line.
  */
 function leaveCapped(all: readonly Kept[], atoms: readonly OpenAtom[], { budget, roomCents }: Room): void {
-  let excess = paidCents(budget, atoms) - roomCents;
+  let excess = paidCents(atoms.filter(({ atom }) => isOfBudget(budget, atom))) - roomCents;
   if (excess <= 0n) return;
   for (const kept of all) {
     const others = kept.covered.filter(({ atom }) => !isOfBudget(budget, atom));
@@ -147,17 +147,15 @@ function leaveCapped(all: readonly Kept[], atoms: readonly OpenAtom[], { budget,
   }
 }
 
-function paidCents(budget: BudgetCap, atoms: readonly OpenAtom[]): bigint {
-  return sumOf(
-    atoms.filter(({ atom }) => isOfBudget(budget, atom)).map(({ atom, openCents }) => atom.cents - openCents),
-  );
+function paidCents(atoms: readonly OpenAtom[]): bigint {
+  return sumOf(atoms.map(({ atom, openCents }) => atom.cents - openCents));
 }
 
 /** Late usage may come before usage that closed grants have paid: it finds only the room of its budgets that is left. */
 function leaveRoom(atoms: readonly OpenAtom[], caps: readonly Room[]): void {
   for (const { budget, roomCents } of caps) {
     const own = atoms.filter(({ atom }) => isOfBudget(budget, atom));
-    let left = maximum(0n, roomCents - paidCents(budget, own));
+    let left = maximum(0n, roomCents - paidCents(own));
     for (const open of own) {
       open.creditableCents = minimum(open.creditableCents, left);
       left -= open.creditableCents;
