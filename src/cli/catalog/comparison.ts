@@ -1,6 +1,7 @@
 /** When two definitions say the same: decimals compare as numbers, lists without a meaningful order as sets, absent as empty. */
 
 import { Big } from 'big.js';
+import { isJsonObject } from '../../exact-json.ts';
 import { compareText } from '../../text-order.ts';
 
 const decimalFields: ReadonlySet<string> = new Set([
@@ -51,7 +52,7 @@ export function differences(from: object, to: object, within = ''): Difference[]
     const [before, after] = [valueOf(from, name), valueOf(to, name)];
     if (JSON.stringify(comparable(before, name)) === JSON.stringify(comparable(after, name))) return [];
     const field = `${within}${name}`;
-    if (isObject(before) && isObject(after)) return differences(before, after, `${field}.`);
+    if (isJsonObject(before) && isJsonObject(after)) return differences(before, after, `${field}.`);
     return [{ field, from: before ?? null, to: after ?? null }];
   });
 }
@@ -63,7 +64,7 @@ function comparable(value: unknown, field = ''): unknown {
     if (elements.length === 0) return undefined;
     return unorderedFields.has(field) ? elements.map((each) => JSON.stringify(each)).toSorted() : elements;
   }
-  return isObject(value) ? comparableObject(value, field) : value;
+  return isJsonObject(value) ? comparableObject(value, field) : value;
 }
 
 function comparableObject(value: object, field: string): unknown {
@@ -74,10 +75,6 @@ function comparableObject(value: object, field: string): unknown {
     .filter(([, each]) => each !== undefined)
     .toSorted(([one], [other]) => compareText(one, other));
   return members.length === 0 ? undefined : members;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function valueOf(object: object, name: string): unknown {

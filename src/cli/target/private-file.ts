@@ -8,6 +8,7 @@ import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFi
 import { dirname } from 'node:path';
 
 import { BillingError, isFailureOfDisk } from '../../errors.ts';
+import { isJsonObject } from '../../exact-json.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { whileLocked } from './lock-file.ts';
 
@@ -33,7 +34,7 @@ export function readPrivateFile(path: string, machine: Machine): Members | undef
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+    if (isJsonObject(value)) return value;
   } catch {
     // Falls through: the same message fits, because it is not a JSON object.
   }
