@@ -1,7 +1,7 @@
 /** The credits that a contract begins with, when the invoice that bills them is not going to be paid (our choice). */
 
 import { hasExpired, standingUsageOn } from '../calculation/ledger.ts';
-import type { Contract } from '../store/records/contracts.ts';
+import { type Contract, updateContract } from '../store/records/contracts.ts';
 import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
@@ -30,6 +30,19 @@ export async function takeBackPrepaid(context: CallContext, contract: Contract, 
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   await takeBackRest(writer, grant, { now, description: `Not bought: invoice ${invoice.number} is cancelled` });
   await writer.finish();
+}
+
+/**
+ * Strikes the prepaid credits from the contract, whose grant has been reversed, unless the invoice that bills them is finalized.
+ * Nobody pays for credits that were taken back; what is finalized stays as it is.
+ */
+export async function strikePrepaid(
+  { tx, orgId, now }: CallContext,
+  { id }: Contract,
+  invoices: readonly Invoice[],
+): Promise<void> {
+  if (invoices.find(({ periodIndex }) => periodIndex === 0)?.status !== 'Drafted') return;
+  await updateContract(tx, orgId, { id, creditGrantCents: null, updatedAt: now });
 }
 
 async function takeBackRest(

@@ -15,6 +15,7 @@ import { grantCredits, refuseOver } from './credits-grant.ts';
 import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
+import { strikePrepaid } from './credits-prepaid.ts';
 import { wireEntry, wireEntryWithOrigin, wireGrant } from './credits-wire.ts';
 import { withMissingDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
@@ -110,6 +111,9 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     await writer.finish();
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
+    // Prepaid credits were granted with the contract, so their entry comes first.
+    if (entry === entries[0] && contract.creditGrantCents !== undefined)
+      await strikePrepaid(context, contract, invoices);
     await closeWallet(context, contract, { invoices });
     return { body: { data: wireEntry(reversal) } };
   },

@@ -263,6 +263,26 @@ describe('a reversal', () => {
     ]);
   });
 
+  test.each([
+    ['before its invoice is finalized', 0],
+    ['after its invoice is finalized', 1000],
+  ])('of prepaid credits %s leaves %d cents to pay for them', async (moment, totalCents) => {
+    const paid = await subscribe(world, { name: 'paid', contract: { endDate: '2026-05-01', creditGrantCents: 1000 } });
+    const [prepaid] = await ledger(world, paid);
+    const reverse = async () =>
+      await world.call('credits.reverse', {
+        params: { contractId: paid.contractId, entryId: prepaid?.id ?? '' },
+        body: {},
+      });
+    if (moment.startsWith('before')) await reverse();
+    world.clock.set('2026-04-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, paid, 0)).id);
+    if (moment.startsWith('after')) await reverse();
+    expect(await invoiceAt(world, paid, 0)).toMatchObject({ totalCents });
+    const verified = await world.call('credits.verify', { params: { contractId: paid.contractId } });
+    expect(verified.data.findings).toEqual([]);
+  });
+
   test('is refused of usage that a finalized invoice shows', async () => {
     await grant(world, acme, { amountCents: 1000 });
     await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z' });

@@ -166,6 +166,7 @@ function reverse(state: State, input: ModelInput): Entry {
     refuseIf(isRated && rest.cents === target.cents && rest.micros > target.micros, 'conflict');
   }
   const reversal = reverseEntry(state, contract, target);
+  if (target === contract.prepaid && contract.invoices[0]?.status === 'Drafted') contract.prepaid = undefined;
   if (isBilledOut(contract)) lapseUnending(state, contract);
   return reversal;
 }

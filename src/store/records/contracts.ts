@@ -204,6 +204,8 @@ export interface ContractChanges {
   readonly cancelledAt?: Temporal.Instant;
   readonly effectiveEndDate?: Temporal.PlainDate;
   readonly budgetsVersion?: number;
+  /** Null where the credits that the contract began with are not billed. */
+  readonly creditGrantCents?: null;
   readonly updatedAt: Temporal.Instant;
 }
 
@@ -213,7 +215,7 @@ export async function updateContract(
   orgId: string,
   { id, ...changes }: ContractChanges & { readonly id: string },
 ): Promise<void> {
-  const { metadata, cancelledAt, effectiveEndDate, budgetsVersion, updatedAt } = changes;
+  const { metadata, cancelledAt, effectiveEndDate, budgetsVersion, creditGrantCents, updatedAt } = changes;
   await tx
     .updateTable('contracts')
     .set({
@@ -222,6 +224,7 @@ export async function updateContract(
       ...(cancelledAt === undefined ? {} : { cancelledAt: instantText(cancelledAt) }),
       ...(effectiveEndDate === undefined ? {} : { effectiveEndDate: effectiveEndDate.toString() }),
       ...(budgetsVersion === undefined ? {} : { budgetsVersion }),
+      ...(creditGrantCents === undefined ? {} : { creditGrantCents }),
     })
     .where('orgId', '=', orgId)
     .where('id', '=', id)
