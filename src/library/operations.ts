@@ -868,7 +868,7 @@ export interface Operations {
       };
     };
   };
-  /** Undo one ledger entry (embedded only). */
+  /** Undo one ledger entry (embedded only). Prepaid credits whose grant is undone before their invoice is finalized are not billed. */
   readonly 'credits.reverse': {
     readonly input: {
       readonly params: {

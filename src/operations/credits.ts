@@ -317,6 +317,7 @@ export const creditOperations = [
   defineOperation({
     name: 'credits.reverse',
     summary: 'Undo one ledger entry (embedded only)',
+    description: 'Prepaid credits whose grant is undone before their invoice is finalized are not billed.',
     scope: 'contracts:write',
     status: 201,
     params: z.strictObject({
