@@ -4,6 +4,7 @@ import type { Command, CommanderError } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import type { LoadManifest } from './command-line/manifest.ts';
+import { commandGroups } from '../operations/operation.ts';
 import { localVerbs } from './commands/index.ts';
 
 export interface Named {
@@ -42,7 +43,8 @@ export async function usageError(
 ): Promise<BillingError> {
   const [parsed = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const message = parsed.replace(/^missing required argument '(.+)'$/, 'missing <$1>');
-  const similar = /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
+  const isVersion = known.length === 0 && /'(?:version|-v)'$/.test(message);
+  const similar = isVersion ? '--version' : /^\(Did you mean (.+)\?\)$/.exec(suggestion ?? '')?.[1];
   const [, command, flag] = /^unknown (?:command '(.+)'|option '(--\w[^']*)')$/.exec(message) ?? [];
   const verbs = (path.at(-1)?.commands ?? []).map((each) => each.name());
   if (command !== undefined && isChangeOfWhatStays(command, verbs)) {
@@ -54,8 +56,9 @@ export async function usageError(
     command === undefined
       ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
       : (begunWith(command, verbs) ??
-        (known.length === 0 ? await groupMeant(command, load) : undefined) ??
-        commandMeant(command, verbs, similar));
+        (await groupMeant(command, known, load)) ??
+        commandMeant(command, verbs, similar) ??
+        (isAction(command) ? undefined : await verbMeant(command, load)));
   const taken = path.at(-1)?.registeredArguments.map((argument) => argument.name()) ?? [];
   if (flag !== undefined && taken.includes(flag.slice(2).replace(/=.*/s, ''))) {
     const line = ['tally', ...known, ...taken.map((name) => `<${name}>`)].join(' ');
@@ -81,12 +84,22 @@ function isChangeOfWhatStays(word: string, names: readonly string[]): boolean {
   return isChange && names.includes('archive') && !names.includes('update');
 }
 
+function isAction(word: string): boolean {
+  return alike.some((words) => words.includes(word));
+}
+
 function begunWith(word: string, names: readonly string[]): string | undefined {
   return listed(names.filter((name) => name.startsWith(word)));
 }
 
-/** The group of a verb given without one; undefined if too many groups have the verb. */
-async function groupMeant(verb: string, load: LoadManifest): Promise<string | undefined> {
+/** The group of a verb given without one, and for `contracts budgets` the other group. */
+async function groupMeant(word: string, known: readonly string[], load: LoadManifest): Promise<string | undefined> {
+  if (known.length === 0) return await verbMeant(word, load);
+  return Object.hasOwn(commandGroups, word) ? word : undefined;
+}
+
+/** The verb with its group, `credits ledger` for `contracts ledger`; undefined if too many groups have it. */
+async function verbMeant(verb: string, load: LoadManifest): Promise<string | undefined> {
   const { commands } = await load();
   const groups = commands.filter((command) => command.verb === verb).map(({ group }) => group);
   const locals = Object.entries(localVerbs).filter(([, verbs]) => verbs?.[verb] !== undefined);

@@ -16,6 +16,11 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['grant c1', "unknown command 'grant'", 'did you mean credits grant?'],
     ['finalize i1', "unknown command 'finalize'", 'did you mean invoices finalize?'],
     ['statement c1', "unknown command 'statement'", 'did you mean credits statement?'],
+    ['contracts budgets c1', "unknown command 'budgets'", 'did you mean budgets?'],
+    ['contracts ledger c1', "unknown command 'ledger'", 'did you mean credits ledger?'],
+    ['events ingest', "unknown command 'ingest'", 'did you mean usage ingest?'],
+    ['version', "unknown command 'version'", 'did you mean --version?'],
+    ['-v', "unknown option '-v'", 'did you mean --version?'],
     ['archive p1', "unknown command 'archive'", 'see: tally --help'],
     ['credits grant c1 --amount 5', "unknown option '--amount'", 'did you mean --amount-cents?'],
     [
