@@ -34,20 +34,6 @@ export function serverUrlOf(text: string): URL | undefined {
   return parsed === null || parsed.pathname.includes('@') ? undefined : parsed;
 }
 
-const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-
-/**
- * Throws a usage error if `mode`, the value of PGSSLMODE, decides on TLS to the server of `database` and is not a known mode:
- * with an unknown mode the library would connect without TLS.
- */
-export function refuseUnknownSslMode(database: string, mode: string | undefined): void {
-  if (mode === undefined || mode === '' || sslModes.includes(mode)) return;
-  if (!/^postgres(?:ql)?:/i.test(database) || /[?&]ssl(?:mode|rootcert)=/.test(database)) return;
-  throw new BillingError('usage', `PGSSLMODE=${mode} is not a known mode`, {
-    hint: `set it to one of ${sslModes.join(', ')}, or give sslmode in the URL`,
-  });
-}
-
 /**
  * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
  * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.

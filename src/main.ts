@@ -16,7 +16,7 @@ import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from '.
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
-import { inMemory, refuseUnknownSslMode, withoutPassword } from './database-url.ts';
+import { inMemory, withoutPassword } from './database-url.ts';
 import { errorFacts, terminatedExitCode } from './errors.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
@@ -310,13 +310,13 @@ async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }, readOnly = false) {
-  const [{ openStore }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
+  const [{ openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
     import('./store/open-meter-sql.ts'),
     import('./limits.ts'),
   ]);
-  refuseUnknownSslMode(target.database, env['PGSSLMODE']);
+  await refuseUnknownSslMode(target.database, env['PGSSLMODE']);
   const store = await openStore(target.database, { events: target.events, readOnly });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });

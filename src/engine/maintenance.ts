@@ -3,9 +3,8 @@
 import { resolve } from 'node:path';
 
 import { DamagedError } from '../errors.ts';
-import { refuseUnknownSslMode } from '../database-url.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
-import { inspectDamagedStore, openStore } from '../store/open.ts';
+import { inspectDamagedStore, openStore, refuseUnknownSslMode } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
 export function createMaintenance({
@@ -16,19 +15,17 @@ export function createMaintenance({
   /** The value of PGSSLMODE. */
   readonly sslMode?: string | undefined;
 }): Maintenance {
-  const checked = (database: string): string => {
-    refuseUnknownSslMode(database, sslMode);
-    return database;
-  };
+  const check = async (database: string): Promise<void> => await refuseUnknownSslMode(database, sslMode);
   return {
     async kindOf(database) {
       const { databaseKindOf } = await import('../store/mirror-file.ts');
       return databaseKindOf(database);
     },
     async examine(database, { isFull, events }) {
+      await check(database);
       const { examine, examineDamaged } = await import('./doctor/examination.ts');
       try {
-        const store = await openStore(checked(database), { readOnly: true, events });
+        const store = await openStore(database, { readOnly: true, events });
         try {
           return await examine({ store, now }, { isFull });
         } finally {
@@ -40,7 +37,8 @@ export function createMaintenance({
       }
     },
     async rebuild(database, options) {
-      const store = await openStore(checked(database), options);
+      await check(database);
+      const store = await openStore(database, options);
       try {
         const { upkeep } = store.events;
         if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));
@@ -50,7 +48,7 @@ export function createMaintenance({
       }
     },
     async backUp(paths) {
-      checked(paths.from);
+      await check(paths.from);
       const { backUp } = await import('../store/backup.ts');
       return await backUp({ ...paths, createdAt: wireTimestamp(now()) });
     },
@@ -59,13 +57,13 @@ export function createMaintenance({
       return passingBeside(resolve(backup));
     },
     async restore(request) {
-      checked(request.to);
+      await check(request.to);
       const { restore } = await import('../store/backup.ts');
       return await restore(request);
     },
     async copy({ isDryRun, from, ...rest }) {
-      checked(from.database);
-      checked(rest.to.database);
+      await check(from.database);
+      await check(rest.to.database);
       const { copyBook, measureBook } = await import('../store/copy/copy-book.ts');
       return isDryRun ? await measureBook(from) : await copyBook({ from, ...rest });
     },

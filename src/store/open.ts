@@ -65,6 +65,13 @@ export function isPostgresUrl(url: string): boolean {
   return url.includes('://') && /^postgres(?:ql)?:\/\//i.test(url);
 }
 
+/** Throws a usage error if TLS to the server at `url` would follow `mode`, the value of PGSSLMODE, and it is not a known mode. */
+export async function refuseUnknownSslMode(url: string, mode: string | undefined): Promise<void> {
+  if (mode === undefined || mode === '' || !isPostgresUrl(url)) return;
+  const { refuseUnknownMode } = await import('./backends/postgres/url.ts');
+  refuseUnknownMode(url, mode);
+}
+
 /** Whether opening `url` would make a new database file. */
 export function isToBeMade(url: string): boolean {
   if (isPostgresUrl(url)) return false;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { refuseUnknownSslMode } from '../../src/database-url.ts';
+import { refuseUnknownSslMode } from '../../src/store/open.ts';
 import { runProgram } from '../support/program.ts';
 
 const server = 'postgres://ada:secret@127.0.0.1:1/book';
@@ -38,10 +38,13 @@ test.each([
   [`${server}?sslmode=disable`, 'verify_full'],
   [`${server}?connect_timeout=5&sslrootcert=system`, 'verify_full'],
   ['book.db', 'verify_full'],
-])('%s with PGSSLMODE %o is what it was', (database, mode) => {
-  expect(() => refuseUnknownSslMode(database, mode)).not.toThrow();
+])('%s with PGSSLMODE %o is what it was', async (database, mode) => {
+  await expect(refuseUnknownSslMode(database, mode)).resolves.toBeUndefined();
 });
 
-test.each(['allow', 'Require', 'on'])('PGSSLMODE=%s would be a connection without TLS, and is refused', (mode) => {
-  expect(() => refuseUnknownSslMode(server, mode)).toThrow(`PGSSLMODE=${mode} is not a known mode`);
-});
+test.each(['allow', 'Require', 'on'])(
+  'PGSSLMODE=%s would be a connection without TLS, and is refused',
+  async (mode) => {
+    await expect(refuseUnknownSslMode(server, mode)).rejects.toThrow(`PGSSLMODE=${mode} is not a known mode`);
+  },
+);

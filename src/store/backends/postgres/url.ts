@@ -8,8 +8,10 @@ import { serverUrlOf, withoutPassword } from '../../../database-url.ts';
 import { BillingError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 
-/** The modes of libpq whose outcome is certain; `no-verify` is the library's own. */
-const modes = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
+/** The modes of libpq that the library knows; `no-verify` is its own. */
+const knownModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** Those whose outcome is certain. */
+const modes = knownModes.filter((mode) => mode !== 'prefer');
 
 const tlsParameters = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'uselibpqcompat'];
 
@@ -73,7 +75,24 @@ function parse(url: string): URL {
   );
 }
 
+/**
+ * Throws a usage error if `mode`, the value of PGSSLMODE, decides on TLS to the server at `url` and is not a known mode: with an
+ * unknown mode the library would connect without TLS.
+ */
+export function refuseUnknownMode(url: string, mode: string): void {
+  if (knownModes.includes(mode) || modeOf(parse(url).searchParams) !== undefined) return;
+  throw usageError(
+    `PGSSLMODE=${mode} is not a known mode`,
+    `set it to one of ${knownModes.join(', ')}, or give sslmode in the URL`,
+  );
+}
+
 /** Undefined if the URL says nothing: then the library reads PGSSLMODE, whose TLS modes all verify the certificate. */
+function modeOf(parameters: URLSearchParams): string | undefined {
+  return parameters.get('sslmode') ?? (parameters.has('sslrootcert') ? 'verify-full' : undefined);
+}
+
+/** Undefined where `modeOf` is. */
 function tlsOf(parameters: URLSearchParams, shown: string): boolean | ConnectionOptions | undefined {
   const unknown = [...parameters.keys()].find((name) => /^ssl/i.test(name) && !tlsParameters.includes(name));
   if (unknown !== undefined) {
@@ -83,9 +102,9 @@ function tlsOf(parameters: URLSearchParams, shown: string): boolean | Connection
     );
   }
   const authority = parameters.get('sslrootcert');
-  const mode = parameters.get('sslmode') ?? (authority === null ? undefined : 'verify-full');
+  const mode = modeOf(parameters);
   if (mode === undefined) return undefined;
-  if (!modes.some((each) => each === mode)) {
+  if (!modes.includes(mode)) {
     throw usageError(`sslmode=${mode} of ${shown} is not a known mode`, `give one of ${modes.join(', ')}`);
   }
   if (mode === 'disable') return false;
