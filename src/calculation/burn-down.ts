@@ -145,9 +145,10 @@ function payAtoms(atoms: readonly OpenAtom[], pools: readonly Pool[]): void {
   const lasting = new Map<Temporal.Instant, Set<Pool>>();
   for (const open of atoms) {
     const { phaseEnd } = open.atom;
-    const own =
-      lasting.get(phaseEnd) ?? new Set(pools.filter((pool) => !pool.wasShort && !expiresBefore(pool.grant, phaseEnd)));
-    lasting.set(phaseEnd, own);
+    const own = lasting.getOrInsertComputed(
+      phaseEnd,
+      () => new Set(pools.filter((pool) => !pool.wasShort && !expiresBefore(pool.grant, phaseEnd))),
+    );
     payAtom(open, own);
   }
 }
@@ -168,10 +169,7 @@ function payAtom(open: OpenAtom, pools: Set<Pool>): void {
 }
 
 function take(pool: Pool, atom: UsageAtom, cents: bigint): void {
-  const key = lineOf(atom);
-  const taking = pool.takings.get(key) ?? { atom, appliedCents: 0n };
-  taking.appliedCents += cents;
-  pool.takings.set(key, taking);
+  pool.takings.getOrInsert(lineOf(atom), { atom, appliedCents: 0n }).appliedCents += cents;
   pool.capacityCents -= cents;
 }
 

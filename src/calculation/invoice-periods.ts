@@ -48,14 +48,11 @@ interface TermsPeriods {
 const knownPeriods = new WeakMap<BillingTerms, TermsPeriods>();
 
 function periodsOfTerms(terms: BillingTerms): TermsPeriods {
-  let found = knownPeriods.get(terms);
-  if (found === undefined) {
+  return knownPeriods.getOrInsertComputed(terms, () => {
     const grid = gridOf(terms.items);
     const closing = grid && closingPeriod(terms, grid);
-    found = { grid, closing, periods: new Map(), billed: new WeakMap(), windows: new WeakMap() };
-    knownPeriods.set(terms, found);
-  }
-  return found;
+    return { grid, closing, periods: new Map(), billed: new WeakMap(), windows: new WeakMap() };
+  });
 }
 
 /**
@@ -85,9 +82,9 @@ export function invoicePeriodIndexContaining(terms: BillingTerms, date: Temporal
 export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeriod | undefined {
   const { grid, closing, periods } = periodsOfTerms(terms);
   if (closing?.index === index) return closing;
-  if (!periods.has(index))
-    periods.set(index, grid === undefined ? onlyPeriod(terms, index) : periodAt(terms, grid, index));
-  return periods.get(index);
+  return periods.getOrInsertComputed(index, () =>
+    grid === undefined ? onlyPeriod(terms, index) : periodAt(terms, grid, index),
+  );
 }
 
 /**
@@ -120,16 +117,12 @@ function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefin
  * billed once is metered over the first invoice's period (our choice).
  */
 export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
-  const { windows } = periodsOfTerms(terms);
-  let found = windows.get(period);
-  if (found === undefined) {
-    found = [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {
+  return periodsOfTerms(terms).windows.getOrInsertComputed(period, () =>
+    [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {
       const { model, meterId } = item;
       return model === 'USAGE' && meterId !== undefined ? [{ item, meterId, period: own, ...service }] : [];
-    });
-    windows.set(period, found);
-  }
-  return found;
+    }),
+  );
 }
 
 /** `usageWindowsOf` for the invoice of period `index`; none once the contract has ended. */
@@ -176,19 +169,15 @@ export interface BilledPeriod {
  * ends with it.
  */
 export function billedPeriods(terms: BillingTerms, period: BillingPeriod): ReadonlyMap<ContractItem, BilledPeriod> {
-  const { billed } = periodsOfTerms(terms);
-  let found = billed.get(period);
-  if (found === undefined) {
+  return periodsOfTerms(terms).billed.getOrInsertComputed(period, () => {
     const ofInterval = ownPeriods(terms, period);
-    found = new Map(
+    return new Map(
       terms.items.flatMap((item): [ContractItem, BilledPeriod][] => {
         const own = ofInterval(item.billingMode === 'ONE_TIME' ? undefined : intervalOf(item));
         return own !== undefined && isBilledWith(terms, period, item, own) ? [[item, own]] : [];
       }),
     );
-    billed.set(period, found);
-  }
-  return found;
+  });
 }
 
 function isBilledWith(terms: BillingTerms, period: BillingPeriod, item: ContractItem, { own }: BilledPeriod): boolean {
@@ -213,9 +202,5 @@ function ownPeriods(
         : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, day));
     return own && { own, service: servicePeriodOf(own) };
   };
-  return (interval) => {
-    const key = intervalKey(interval);
-    if (!known.has(key)) known.set(key, find(interval));
-    return known.get(key);
-  };
+  return (interval) => known.getOrInsertComputed(intervalKey(interval), () => find(interval));
 }

@@ -180,25 +180,22 @@ const knownSteps = new WeakMap<readonly DimensionRate[], RateStep>();
 
 /** Made once for each list: an invoice looks up a rate for each of its lines, and a card may have many rates. */
 function stepsOf(listed: readonly DimensionRate[]): RateStep {
-  const known = knownSteps.get(listed);
-  if (known !== undefined) return known;
-  const first: RateStep = { next: new Map() };
-  for (const [place, rate] of listed.entries()) {
-    const dimensions = inOrderOfNames(rate.dimensions);
-    let step = first;
-    for (const [name, value] of dimensions) step = stepTo(step, name, value);
-    step.rate ??= { rate, count: dimensions.length, place };
-  }
-  knownSteps.set(listed, first);
-  return first;
+  return knownSteps.getOrInsertComputed(listed, () => {
+    const first = newStep();
+    for (const [place, rate] of listed.entries()) {
+      const dimensions = inOrderOfNames(rate.dimensions);
+      let step = first;
+      for (const [name, value] of dimensions) {
+        step = step.next.getOrInsertComputed(name, () => new Map()).getOrInsertComputed(value, newStep);
+      }
+      step.rate ??= { rate, count: dimensions.length, place };
+    }
+    return first;
+  });
 }
 
-function stepTo({ next }: RateStep, name: string, value: string): RateStep {
-  const byValue = next.get(name) ?? new Map<string, RateStep>();
-  next.set(name, byValue);
-  const step = byValue.get(value) ?? { next: new Map() };
-  byValue.set(value, step);
-  return step;
+function newStep(): RateStep {
+  return { next: new Map() };
 }
 
 /** Values that are equal in NFC are the same value. */

@@ -23,9 +23,7 @@ export interface SpecifiedUsage {
 /** Whether a grant with these specifiers pays for this usage. An empty list names nothing, so nothing matches it. */
 export function isSpecified(specifiers: Specifiers | undefined, usage: SpecifiedUsage): boolean {
   if (specifiers === undefined) return true;
-  const rule = knownRules.get(specifiers) ?? ruleOf(specifiers);
-  knownRules.set(specifiers, rule);
-  return rule(usage);
+  return knownRules.getOrInsertComputed(specifiers, ruleOf)(usage);
 }
 
 type UsageRule = (usage: SpecifiedUsage) => boolean;

@@ -12,9 +12,7 @@ export type ContractTerms = Pick<Contract, 'startDate' | 'endDate' | 'effectiveE
 
 /** The terms that a contract is billed by, up to its end or the earlier end that a cancellation gave it. */
 export function billingTermsOf(contract: ContractTerms): BillingTerms {
-  const known = termsOfContracts.get(contract) ?? findTerms(contract);
-  termsOfContracts.set(contract, known);
-  return known;
+  return termsOfContracts.getOrInsertComputed(contract, findTerms);
 }
 
 const termsOfContracts = new WeakMap<ContractTerms, BillingTerms>();
@@ -22,8 +20,7 @@ const termsOfContracts = new WeakMap<ContractTerms, BillingTerms>();
 function findTerms(contract: ContractTerms): BillingTerms {
   const { startDate, items, creditGrantCents } = contract;
   const endDate = contract.effectiveEndDate ?? contract.endDate;
-  const alike = latestTerms.get(items) ?? keepLatest<BillingTerms>(mostTerms);
-  latestTerms.set(items, alike);
+  const alike = latestTerms.getOrInsertComputed(items, () => keepLatest(mostTerms));
   const isCancelled = contract.effectiveEndDate !== undefined;
   const key = `${startDate} ${endDate ?? ''} ${creditGrantCents ?? ''} ${isCancelled ? `of ${contract.endDate ?? ''}` : ''}`;
   return alike(key, () => ({

@@ -43,10 +43,5 @@ export async function knownSendMethod(context: CatalogContext, planId: string): 
 }
 
 function catalogOf(context: CatalogContext): KnownCatalog {
-  let catalog = known.get(context);
-  if (catalog === undefined) {
-    catalog = { meters: new Map(), sendMethods: new Map() };
-    known.set(context, catalog);
-  }
-  return catalog;
+  return known.getOrInsertComputed(context, () => ({ meters: new Map(), sendMethods: new Map() }));
 }

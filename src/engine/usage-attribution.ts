@@ -22,14 +22,12 @@ export function coveragesOf(contracts: readonly CoveringContract[]): Coverage[] 
 const knownCoverages = new WeakMap<CoveringContract, Coverage>();
 
 function coverageOf(contract: CoveringContract): Coverage {
-  const known = knownCoverages.get(contract) ?? {
+  return knownCoverages.getOrInsertComputed(contract, () => ({
     contractId: contract.id,
     fromEpochMs: startOfDay(contract.startDate).epochMilliseconds,
     toEpochMs: serviceEndOf(contract)?.epochMilliseconds ?? Number.MAX_SAFE_INTEGER,
     meterIds: new Set(contract.items.flatMap((item) => item.meterId ?? [])),
-  };
-  knownCoverages.set(contract, known);
-  return known;
+  }));
 }
 
 /** When an earlier contract takes the meter's events that name no contract, in the form of `takenBy`. */

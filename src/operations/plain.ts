@@ -119,12 +119,7 @@ const readers = new Map<Form, Reader>();
 
 /** The value as the schema behind the form would give it out; `refused` for what the schema must judge. */
 export function readPlainly(form: Form, value: unknown): unknown {
-  let reader = readers.get(form);
-  if (reader === undefined) {
-    reader = readerOf(form);
-    readers.set(form, reader);
-  }
-  return reader(value);
+  return readers.getOrInsertComputed(form, readerOf)(value);
 }
 
 function readerOf(form: Form): Reader {

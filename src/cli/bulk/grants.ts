@@ -171,11 +171,10 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
   const totals = new Map<string, { grants: number; cents: bigint; freeMicros: bigint }>();
   for (const { grant } of rows) {
     const customerId = contracts.customerOf(grant.contractId) ?? '';
-    const total = totals.get(customerId) ?? { grants: 0, cents: 0n, freeMicros: 0n };
+    const total = totals.getOrInsert(customerId, { grants: 0, cents: 0n, freeMicros: 0n });
     total.grants += 1;
     total.cents += grant.amountCents;
     if (grant.amountCents === 0n) total.freeMicros += grant.creditMicros;
-    totals.set(customerId, total);
   }
   const largest = [...totals].toSorted(([, one], [, other]) => Number(other.cents - one.cents));
   const names = await contracts.namesOf(

@@ -315,17 +315,12 @@ export const organizationChecks = {
 export type CheckName = keyof typeof databaseChecks | keyof typeof contractChecks | keyof typeof organizationChecks;
 
 function ledgerCheck(rule: LedgerRule): Check<ContractBooks>['find'] {
-  return ({ ledger }) =>
-    problemsOf(ledger.entries)
+  return ({ ledger: { entries } }) =>
+    walked
+      .getOrInsertComputed(entries, () => problemsIn(foldWhole(entries)))
       .filter((each) => each.rule === rule)
       .map(({ entryId, problem }) => ({ objectId: entryId, problem }));
 }
 
 /** One walk through a ledger serves all of its rules. */
 const walked = new WeakMap<readonly LedgerEntry[], readonly LedgerProblem[]>();
-
-function problemsOf(entries: readonly LedgerEntry[]): readonly LedgerProblem[] {
-  const problems = walked.get(entries) ?? problemsIn(foldWhole(entries));
-  walked.set(entries, problems);
-  return problems;
-}

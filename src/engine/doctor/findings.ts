@@ -22,11 +22,10 @@ export function createFindings(): Findings {
   const add: Findings['add'] = (name, { severity, fix }, problems) => {
     if (problems.length === 0) return;
     count += problems.length;
-    const kept = found.get(name) ?? [];
+    const kept = found.getOrInsert(name, []);
     for (const problem of problems.slice(0, limits.findingsPerCheck - kept.length)) {
       kept.push({ check: name, severity, ...problem, fix });
     }
-    found.set(name, kept);
   };
   return {
     add,

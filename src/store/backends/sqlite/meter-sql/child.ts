@@ -84,8 +84,7 @@ export function serveMeterSql(host: NodeJS.Process, rules: ChildRules): void {
       database.function(name, options, (...values): SQLInputValue => {
         if (!areTimes(name, values, timePlaces)) return null;
         const sql = `SELECT ${name}(${values.map(() => '?').join()})`;
-        const statement = statements.get(sql) ?? empty.prepare(sql);
-        statements.set(sql, statement);
+        const statement = statements.getOrInsertComputed(sql, () => empty.prepare(sql));
         return (statement.get(...values) as unknown as [SQLInputValue])[0];
       });
     }

@@ -30,9 +30,7 @@ export function createPlaces(count: number): Places {
   return {
     take: async (scope) => {
       await new Promise<void>((resolve) => {
-        const calls = waiting.get(scope) ?? [];
-        calls.push(resolve);
-        waiting.set(scope, calls);
+        waiting.getOrInsert(scope, []).push(resolve);
         fill();
       });
     },
