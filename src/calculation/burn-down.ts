@@ -7,17 +7,8 @@
 import { assert } from '../assert.ts';
 import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
-import {
-  creditsOf,
-  type Draw,
-  expiresBefore,
-  keepHistory,
-  lineOf,
-  type OpenAtom,
-  pay,
-  type Room,
-} from './kept-payments.ts';
-import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
+import { creditsOf, expiresBefore, keepHistory, lineOf, type OpenAtom, pay, type Room } from './kept-payments.ts';
+import { type Draw, type GrantState, isFree, type OpenDraw } from './ledger.ts';
 import { centsOfCredits } from '../whole-amounts.ts';
 import { maximum, microsOfCents, minimum, sumOf } from './money.ts';
 import { isSpecified } from './specifiers.ts';

@@ -6,9 +6,8 @@
 import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
 import { type BillingPeriod, type ServicePeriod, servicePeriodOf } from './billing-period.ts';
-import type { Draw } from './kept-payments.ts';
 import { billedPeriods, type BilledPeriod, type BillingTerms, invoiceDateOf, serviceOf } from './invoice-periods.ts';
-import type { GrantState } from './ledger.ts';
+import type { Draw, GrantState } from './ledger.ts';
 import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, minimum, sumOf, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';

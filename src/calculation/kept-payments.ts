@@ -1,23 +1,11 @@
 /** What grants that have lapsed keep paying on open invoices, when usage and budgets change behind them (semantics 9, 10). */
 
 import { type BudgetCap, isOfBudget } from './budget.ts';
-import { type GrantState, isFree, type OpenDraw } from './ledger.ts';
+import { type Draw, type GrantState, isFree, type OpenDraw } from './ledger.ts';
 import { maximum, minimum, sumOf } from './money.ts';
 import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 import { multiplyDivideHalfUp } from '../whole-amounts.ts';
-
-/** What one grant pays on one line of one invoice, in total. All three are positive or 0. */
-export interface Draw {
-  readonly invoiceId: string;
-  readonly lineKey: string;
-  readonly grantId: string;
-  /** Taken off the invoice. */
-  readonly appliedCents: bigint;
-  /** Taken from the grant: `appliedCents`, or 0 for free credits. */
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
-}
 
 /** Usage that is being paid. */
 export interface OpenAtom {

@@ -94,17 +94,25 @@ export interface FoldOptions {
   readonly openInvoiceIds: ReadonlySet<string>;
 }
 
-/** An open invoice's usage of one grant on one line: the sum of its entries. */
-export interface OpenDraw {
+/** What one grant pays on one line of one invoice, in total. All three figures are positive or 0. */
+export interface Draw {
   readonly invoiceId: string;
   readonly lineKey: string;
   readonly grantId: string;
-  /** Unreversed usage entries, oldest first. */
-  readonly entries: readonly LedgerEntry[];
+  /** Taken off the invoice. */
   readonly appliedCents: bigint;
+  /** Taken from the grant: `appliedCents`, or 0 for free credits. */
   readonly amountCents: bigint;
   readonly creditMicros: bigint;
 }
+
+/** An open invoice's usage of one grant on one line: the sum of its entries. */
+export interface OpenDraw extends Draw {
+  /** Unreversed usage entries, oldest first. */
+  readonly entries: readonly LedgerEntry[];
+}
+
+type DrawPlace = Pick<Draw, 'invoiceId' | 'lineKey' | 'grantId'>;
 
 /** What the entries of one grant come to, whatever the instant. */
 export interface GrantTotals {
@@ -208,19 +216,15 @@ export function standingUsageOn<E extends LedgerEntry>(entries: readonly E[], in
 
 /** What usage has drawn on the given invoices, summed over the entries that no reversal has undone. */
 export function drawsOn(entries: readonly LedgerEntry[], invoiceIds: ReadonlySet<string>): OpenDraw[] {
-  return Map.groupBy(standingUsageOn(entries, invoiceIds), (entry) => drawKey(keyOfEntry(entry)))
+  return Map.groupBy(standingUsageOn(entries, invoiceIds), (entry) => drawKey(placeOf(entry)))
     .values()
     .map((group) => sumOfDraw(group.toSorted((a, b) => a.seq - b.seq)))
     .toArray();
 }
 
 /** One text for each invoice, line and grant. */
-export function drawKey(draw: {
-  readonly invoiceId: string;
-  readonly lineKey: string;
-  readonly grantId: string;
-}): string {
-  return JSON.stringify([draw.invoiceId, draw.lineKey, draw.grantId]);
+export function drawKey({ invoiceId, lineKey, grantId }: DrawPlace): string {
+  return JSON.stringify([invoiceId, lineKey, grantId]);
 }
 
 /**
@@ -325,7 +329,7 @@ function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {
   const [first] = entries;
   assert(first !== undefined, 'a group of entries is never empty');
   return {
-    ...keyOfEntry(first),
+    ...placeOf(first),
     entries,
     appliedCents: sumOf(entries.map((entry) => entry.appliedCents)),
     amountCents: -sumOf(entries.map((entry) => entry.amountCents)),
@@ -333,7 +337,7 @@ function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {
   };
 }
 
-function keyOfEntry(entry: LedgerEntry): { invoiceId: string; lineKey: string; grantId: string } {
+function placeOf(entry: LedgerEntry): DrawPlace {
   const { invoiceId, lineKey, grantEntryId } = entry;
   assert(invoiceId !== undefined && lineKey !== undefined && grantEntryId !== undefined, 'usage names what it paid');
   return { invoiceId, lineKey, grantId: grantEntryId };

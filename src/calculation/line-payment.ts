@@ -1,8 +1,8 @@
 /** Why each grant paid what it paid of one metered line, for explanations. What is paid is decided in burn-down.ts. */
 
 import { type BudgetDimension, isOfBudget } from './budget.ts';
-import { type Draw, ineligibility } from './kept-payments.ts';
-import { type GrantState, isFree } from './ledger.ts';
+import { ineligibility } from './kept-payments.ts';
+import { type Draw, type GrantState, hasExpired, isFree } from './ledger.ts';
 import { sumOf } from './money.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
@@ -77,9 +77,10 @@ function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput
   if (!hasRest(grant, drawnBefore(grant, input))) return 'had nothing left';
   const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
   if (isCapped) return 'a budget caps the credits that this usage may take';
-  const hasLapsed = grant.expiresAt !== undefined && Temporal.Instant.compare(grant.expiresAt, input.asOf) <= 0;
   // On a clock that stands still a grant may come later at the same instant.
-  return hasLapsed ? 'had lapsed before this usage came in' : 'was granted after the invoice was finalized';
+  return hasExpired(grant, input.asOf)
+    ? 'had lapsed before this usage came in'
+    : 'was granted after the invoice was finalized';
 }
 
 function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly Drawn[] {

@@ -3,8 +3,7 @@
  * Once they are written, a second plan is empty.
  */
 
-import type { Draw } from './kept-payments.ts';
-import { drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
+import { type Draw, drawKey, type LedgerEntry, type OpenDraw } from './ledger.ts';
 
 /** Both lists are empty where the ledger already agrees with the burn-down. */
 export interface SettlementPlan {
@@ -14,11 +13,7 @@ export interface SettlementPlan {
   readonly usage: readonly Draw[];
 }
 
-interface Figures {
-  readonly appliedCents: bigint;
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
-}
+type Figures = Pick<Draw, 'appliedCents' | 'amountCents' | 'creditMicros'>;
 
 const nothing: Figures = { appliedCents: 0n, amountCents: 0n, creditMicros: 0n };
 

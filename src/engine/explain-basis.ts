@@ -8,8 +8,8 @@ import { startOfDay } from '../calculation/billing-period.ts';
 import { draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { UsageWindow } from '../calculation/invoice-periods.ts';
-import type { Draw } from '../calculation/kept-payments.ts';
 import {
+  type Draw,
   drawKey,
   drawsOn,
   foldLedger,

@@ -3,11 +3,10 @@
  * It may run at any time, and again: it writes only what is owed and not written yet.
  */
 
-import type { Draw } from '../calculation/kept-payments.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
 import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
-import { grantIdOf, hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
+import { type Draw, grantIdOf, hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { closeExpiries } from '../store/records/due-work.ts';

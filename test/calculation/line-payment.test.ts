@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Draw } from '../../src/calculation/kept-payments.ts';
+import type { Draw } from '../../src/calculation/ledger.ts';
 import { type Drawn, explainLinePayments, type LinePaymentInput } from '../../src/calculation/line-payment.ts';
 import { at, atom, grant, million } from './fixtures.ts';
 
