@@ -72,6 +72,14 @@ export function propertyText(properties: MeteredEvent['properties'], key: string
   return String(value);
 }
 
+/** The value of a meter's aggregation key; undefined where the event lacks it, and where the meter has no key. */
+export function aggregatedValueOf(
+  { properties }: MeteredEvent,
+  key: string | null | undefined,
+): PropertyValue | undefined {
+  return key !== undefined && key !== null && Object.hasOwn(properties, key) ? properties[key] : undefined;
+}
+
 /** A filter by `{key, value}`, as `usage.cost` takes it: the property is present and has that text (interface 4.18). */
 export function hasProperty(
   properties: MeteredEvent['properties'],

@@ -6,6 +6,7 @@
 import type { AggregationType } from '../operations/meters.ts';
 import { type Aggregate, combineReadings, createAggregate } from './aggregation.ts';
 import {
+  aggregatedValueOf,
   createEventMatcher,
   type EventRules,
   groupValuesOf,
@@ -65,19 +66,14 @@ export function createUsageFold(meter: MeterRules, dimensions: UsageDimensions):
         cell = newCell(event);
         cells.set(key, cell);
       }
-      cell.aggregate.add(valueOf(event, aggregationKey));
+      cell.aggregate.add(aggregatedValueOf(event, aggregationKey));
       return true;
     },
     readings: (from, to) => {
       const cells = segments.slice(from, to).flatMap((segment) => (segment === undefined ? [] : [...segment]));
       return Map.groupBy(cells, ([key]) => key)
         .values()
-        .map((group) =>
-          readingOf(
-            aggregationType,
-            group.map(([, cell]) => cell),
-          ),
-        )
+        .map((group) => combined(aggregationType, group.map(readingOf)))
         .toArray();
     },
   };
@@ -94,29 +90,23 @@ export function readingKeyOf({ eventName, properties, groupValues }: UsageReadin
 export function mergeReadings(type: AggregationType, readings: readonly UsageReading[]): UsageReading[] {
   return Map.groupBy(readings, readingKeyOf)
     .values()
-    .map((group): UsageReading => {
-      const [first = emptyReading] = group;
-      const count = group.reduce((sum, reading) => sum + reading.count, 0);
-      return { ...first, quantity: combineReadings(type, group), count };
-    })
+    .map((group) => combined(type, group))
     .toArray();
 }
 
-function readingOf(type: AggregationType, cells: readonly Cell[]): UsageReading {
-  const readings = cells.map((cell) => cell.aggregate.read());
-  const { groupValues = {}, eventName = '', properties = {} } = cells[0] ?? {};
-  return {
-    groupValues,
-    eventName,
-    properties,
-    quantity: combineReadings(type, readings),
-    count: readings.reduce((sum, reading) => sum + reading.count, 0),
-  };
+/** One reading of those of one combination of dimensions. */
+function combined(type: AggregationType, readings: readonly UsageReading[]): UsageReading {
+  const [first = emptyReading] = readings;
+  const count = readings.reduce((sum, reading) => sum + reading.count, 0);
+  return { ...first, quantity: combineReadings(type, readings), count };
 }
 
-function valueOf(event: MeteredEvent, key: string | null | undefined): MeteredEvent['properties'][string] | undefined {
-  if (key === undefined || key === null) return undefined;
-  return Object.hasOwn(event.properties, key) ? event.properties[key] : undefined;
+function readingOf([, { groupValues, eventName, properties, aggregate }]: readonly [
+  key: string,
+  cell: Cell,
+]): UsageReading {
+  const { quantity, count } = aggregate.read();
+  return { groupValues, eventName, properties, quantity, count };
 }
 
 /** A missing group key is the group of the empty value; a missing property is not the same as an empty one. */

@@ -6,7 +6,13 @@
 import { limits } from '../limits.ts';
 import { compareText } from '../text-order.ts';
 import { type Aggregate, createAggregate, quantityOf, skipReasonOf } from './aggregation.ts';
-import { createEventMatcher, groupValuesOf, type MeteredEvent, type PropertyValue } from './metering.ts';
+import {
+  aggregatedValueOf,
+  createEventMatcher,
+  groupValuesOf,
+  type MeteredEvent,
+  type PropertyValue,
+} from './metering.ts';
 import { type Big, zero } from './money.ts';
 import { type GroupValues, groupKeyOf } from './rating.ts';
 import type { MeterRules } from './usage-fold.ts';
@@ -146,10 +152,7 @@ function valueOf({ value }: TracedEvent): Big | undefined {
 }
 
 function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: MeterRules['aggregationType']): Group {
-  const key = groupKeyOf(groupValues);
-  const known = groups.get(key);
-  if (known !== undefined) return known;
-  const group: Group = {
+  return groups.getOrInsertComputed(groupKeyOf(groupValues), () => ({
     groupValues,
     aggregate: createAggregate(type),
     count: 0,
@@ -158,16 +161,13 @@ function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: Met
     last: undefined,
     sample: [],
     decidedBy: undefined,
-  };
-  groups.set(key, group);
-  return group;
+  }));
 }
 
 /** A copy, because a scan reuses one object for all of its events. */
 function tracedEvent(event: TraceableEvent, key: string | null | undefined): TracedEvent {
-  const { idempotencyKey, eventName, timestampEpochMs, properties } = event;
-  const hasValue = key !== undefined && key !== null && Object.hasOwn(properties, key);
-  return { idempotencyKey, eventName, timestampEpochMs, value: hasValue ? properties[key] : undefined };
+  const { idempotencyKey, eventName, timestampEpochMs } = event;
+  return { idempotencyKey, eventName, timestampEpochMs, value: aggregatedValueOf(event, key) };
 }
 
 function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefined): void {
@@ -179,18 +179,7 @@ function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefi
   if (group.decidedBy === undefined || isDecisive(event, group.decidedBy)) group.decidedBy = event;
 }
 
-function groupTrace(group: Group): GroupTrace {
-  const { groupValues, count: counted, withoutKeyCount, first, last, sample, decidedBy } = group;
-  const { quantity, skipped } = group.aggregate.read();
-  return {
-    groupValues,
-    quantity,
-    count: counted,
-    skippedCount: skipped,
-    withoutKeyCount,
-    first,
-    last,
-    sample,
-    decidedBy,
-  };
+function groupTrace({ aggregate, ...counted }: Group): GroupTrace {
+  const { quantity, skipped: skippedCount } = aggregate.read();
+  return { ...counted, quantity, skippedCount };
 }

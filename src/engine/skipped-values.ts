@@ -4,8 +4,7 @@
  */
 
 import { skipReasonOf } from '../calculation/aggregation.ts';
-import { createEventMatcher } from '../calculation/metering.ts';
-import type { MeteredEvent } from '../calculation/metering.ts';
+import { aggregatedValueOf, createEventMatcher, type MeteredEvent } from '../calculation/metering.ts';
 import { isExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { ResponseBody } from '../operations/index.ts';
@@ -107,8 +106,7 @@ function watchesOf({ code, aggregationType, aggregationKey, sql, eventTypeFilter
 }
 
 function look(watch: Watch, event: MeteredEvent, line: number | undefined): void {
-  const { properties } = event;
-  const value = Object.hasOwn(properties, watch.aggregationKey) ? properties[watch.aggregationKey] : undefined;
+  const value = aggregatedValueOf(event, watch.aggregationKey);
   if (value === undefined) {
     if (watch.isOfNames && watch.valueCount === 0 && watch.takes?.(event) !== false) watch.withoutKeyCount += 1;
     return;
