@@ -114,9 +114,7 @@ function fixedLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceL
     kind: 'fixed',
     description: item.description ?? item.productName,
     quantity: priced.quantity,
-    ...(proration === undefined
-      ? amounts(exactAmount, priced.unitPrice)
-      : amounts(exactAmount, effectivePrice(exactAmount, priced.quantity))),
+    ...amounts(exactAmount, proration === undefined ? priced.unitPrice : effectivePrice(exactAmount, priced.quantity)),
     breakdown: priced.breakdown,
     proration,
   };

@@ -3,7 +3,6 @@
  * could pay, and the grants and draws as they stood. Drafts are read as of now, finalized invoices as of finalization.
  */
 
-import { assert } from '../assert.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
@@ -27,7 +26,7 @@ import { billingTermsAt } from './contract-terms.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { isUndone } from './invoices-transitions.ts';
-import { frozenLines } from './invoices-wire.ts';
+import { frozenLine } from './invoices-wire.ts';
 import { readOpenBilling } from './open-billing.ts';
 import { meteringFor } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
@@ -108,14 +107,13 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
   const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));
   const draws = billing.burnDown.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
-  const billed = frozenLines(invoice.id, draft);
   return {
     ...usage,
     basis: 'live',
     contract,
     asOf: context.now,
     totalCents: draft.totalCents,
-    lines: draft.lines.map((computed, index) => ({ billed: at(billed, index), computed })),
+    lines: draft.lines.map((computed) => ({ billed: frozenLine(invoice.id, computed), computed })),
     missing: [],
     grants,
     ...splitDraws(draws, invoice, billing.invoices),
@@ -221,10 +219,4 @@ function withEntries(draw: Draw, written: OpenDraw | undefined): BasisDraw {
   const { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros } = draw;
   const entryIds = (written?.entries ?? []).map((entry) => entry.id);
   return { invoiceId, lineKey, grantId, appliedCents, amountCents, creditMicros, entryIds };
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const found = list[index];
-  assert(found !== undefined, 'every line of a draft can be frozen');
-  return found;
 }

@@ -67,7 +67,8 @@ export async function finalizeEarliest(
   const { billing, ledger } = settlement;
   const draft = billing.draftOf(invoice.id);
   refuseTooLarge(invoice, draft);
-  const isHeld = isUncovered(contract, invoice, billing) || !(await isSentAutomatically(context, contract));
+  const isHeld =
+    isUncovered(contract, invoice, billing) || (await knownSendMethod(context, contract.planId)) === 'manual';
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId, customer));
   const finalized: FrozenInvoice = {
     ...invoice,
@@ -83,14 +84,10 @@ export async function finalizeEarliest(
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
   const facts = factsBehind(settlement, finalized);
   await closeWallet(context, contract, { invoices: facts.invoices, ledger });
-  const { id, contractId, customerId, invoiceDate } = invoice;
+  const { id, contractId, customerId, invoiceDate, number: draftNumber } = invoice;
   const { totalCents, lines } = draft;
-  const draftNumber = invoice.number;
-  const lineCount = lines.length;
-  return {
-    finalized: { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount },
-    facts,
-  };
+  const done = { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount: lines.length };
+  return { finalized: done, facts };
 }
 
 /**
@@ -119,7 +116,7 @@ export async function isCustomerPaused(context: CallContext, customerId: string,
   return customer !== undefined && isPaused(customer, context);
 }
 
-/** An invoice over 0 is paid at once (semantics 7). */
+/** An invoice of 0 is paid at once (semantics 7). */
 function outcomeOf(draft: InvoiceDraft, invoice: Invoice) {
   if (draft.totalCents > 0n) return { status: 'In Progress' } as const;
   return { status: 'Paid', latestPaymentDate: invoice.invoiceDate } as const;
@@ -161,8 +158,4 @@ async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): P
 function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }: OpenBilling): boolean {
   if (contract.creditSettings.onDepletion !== 'alert_only' || wallet.grants.length === 0) return false;
   return burnDown.lines.some((line) => line.invoiceId === invoice.id && line.overageCents > 0n);
-}
-
-async function isSentAutomatically(context: CallContext, contract: Contract): Promise<boolean> {
-  return (await knownSendMethod(context, contract.planId)) !== 'manual';
 }

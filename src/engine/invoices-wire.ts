@@ -142,7 +142,8 @@ function wireLine(line: FrozenLine) {
   };
 }
 
-function frozenLine(invoiceId: string, line: InvoiceLine): FrozenLine {
+/** One line of a draft as it is frozen. */
+export function frozenLine(invoiceId: string, line: InvoiceLine): FrozenLine {
   const { lineKey, kind, name, description, unitPriceCents, totalCents, pricingId, meterId, productId, grantId } = line;
   return {
     id: lineIdOf(invoiceId, lineKey),
