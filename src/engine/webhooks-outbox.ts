@@ -5,7 +5,7 @@ import type { DeliveryOutcome, SentTo, WebhookOutbox } from '../operations/webho
 import {
   type AttemptRecord,
   type SendingRoom,
-  disableEndpointOf,
+  disableEndpoint,
   hasDueDelivery,
   hasUrl,
   holdDueDeliveries,
@@ -54,16 +54,16 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
     },
 
     async record({ organizationId: orgId, deliveryId, endpointId, url, attempts }, outcome) {
-      const held = { orgId, id: deliveryId };
+      const endpoint = { orgId, id: endpointId };
       const at = now();
       const attempt = attempts + 1;
       return await store.write(
         async (tx) => {
           // If the endpoint had another address when the attempt began, the answer says nothing about its address now.
-          const isGone = outcome.responseStatus === goneStatus && (await hasUrl(tx, { orgId, id: endpointId }, url));
+          const isGone = outcome.responseStatus === goneStatus && (await hasUrl(tx, endpoint, url));
           const ended = endOf(outcome, { attempt, at, random, isGone });
-          if ((await recordAttempt(tx, held, { ...ended, attempt })) && isGone) {
-            await disableEndpointOf(tx, held, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
+          if ((await recordAttempt(tx, { orgId, id: deliveryId }, { ...ended, attempt })) && isGone) {
+            await disableEndpoint(tx, endpoint, { reason: `answered ${goneStatus}: gone`, at: wireTimestamp(at) });
           }
           return ended.status === 'pending' ? 'retrying' : ended.status;
         },

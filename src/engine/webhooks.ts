@@ -90,17 +90,15 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
     const { machineTime, timestamp } = context;
     const until = body.validUntil ?? wireTimestamp(machineTime.add({ hours: limits.webhookRotationHours }));
     refuse(pastIssues('validUntil', until, wireTimestamp(machineTime)));
-    const after: WebhookEndpoint = {
-      ...before,
+    const changes = {
+      id: before.id,
       secret: newSecret(context),
       previousSecret: before.secret,
       previousSecretValidUntil: until,
       updatedAt: timestamp,
     };
-    const { id, secret, previousSecret, previousSecretValidUntil, updatedAt } = after;
-    const changes = { id, secret, previousSecret, previousSecretValidUntil, updatedAt };
     await updateWebhookEndpoint(context.tx, context.orgId, changes);
-    return { body: { data: { secret, ...wireEndpoint(after, context) } } };
+    return { body: { data: { secret: changes.secret, ...wireEndpoint({ ...before, ...changes }, context) } } };
   },
 
   'webhooks.deliveries': async (context, { query }) => {

@@ -112,9 +112,8 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
   const ofOrganizations = new Map(room.ofOrganizations);
   let { free } = room;
   for (;;) {
-    const wanted = free;
     const left = { ...room, free, ofEndpoints, ofOrganizations };
-    const due = await dueWithRoom(tx, now, left).limit(wanted).execute();
+    const due = await dueWithRoom(tx, now, left).limit(free).execute();
     const seqs: bigint[] = [];
     for (const { seq, orgId, endpointId } of due) {
       const [endpoint, organization] = [ofEndpoints.get(endpointId) ?? 0, ofOrganizations.get(orgId) ?? 0];
@@ -148,7 +147,7 @@ export interface AttemptRecord {
  */
 export async function recordAttempt(
   tx: Transaction,
-  held: HeldReference,
+  held: Reference,
   { attempt, ...ended }: AttemptRecord & { readonly attempt: number },
 ): Promise<boolean> {
   let query = tx
@@ -164,39 +163,29 @@ export async function recordAttempt(
   return numUpdatedRows > 0n;
 }
 
-/** A delivery that a sender holds. */
-export interface HeldReference {
+/** A delivery, or an endpoint, of an organization. */
+export interface Reference {
   readonly orgId: string;
   readonly id: string;
 }
 
 /** Whether the endpoint still has this URL. */
-export async function hasUrl(
-  tx: Transaction,
-  { orgId, id }: { readonly orgId: string; readonly id: string },
-  url: string,
-): Promise<boolean> {
+export async function hasUrl(tx: Transaction, { orgId, id }: Reference, url: string): Promise<boolean> {
   const endpoint = tx.selectFrom('webhookEndpoints').select('url').where('orgId', '=', orgId).where('id', '=', id);
   return (await endpoint.executeTakeFirst())?.url === url;
 }
 
-/** Disables the endpoint that a delivery goes to. */
-export async function disableEndpointOf(
+/** Disables an endpoint, which keeps its deliveries. */
+export async function disableEndpoint(
   tx: Transaction,
-  held: HeldReference,
+  { orgId, id }: Reference,
   { reason, at }: { readonly reason: string; readonly at: string },
 ): Promise<void> {
   await tx
     .updateTable('webhookEndpoints')
     .set({ isEnabled: false, disabledReason: reason, updatedAt: at })
-    .where('orgId', '=', held.orgId)
-    .where('id', '=', (row) =>
-      row
-        .selectFrom('webhookDeliveries')
-        .select('webhookDeliveries.endpointId')
-        .where('webhookDeliveries.orgId', '=', held.orgId)
-        .where('webhookDeliveries.id', '=', held.id),
-    )
+    .where('orgId', '=', orgId)
+    .where('id', '=', id)
     .execute();
 }
 
