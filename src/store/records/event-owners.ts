@@ -1,21 +1,13 @@
 /** What recording a batch of events needs to know about their customers, read once for the whole batch. */
 
-import type { ContractItem } from '../../calculation/rate-card.ts';
 import type { Transaction } from '../database.ts';
-import { toContractItems } from './contracts.ts';
 import { prepared } from '../prepared.ts';
+import { type Contract, toContractItems } from './contracts.ts';
 import { askedInParts, ofFew, type OfList, padded } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
 /** A contract, as far as taking events depends on it. */
-export interface ContractSpan {
-  readonly id: string;
-  readonly customerId: string;
-  readonly startDate: Temporal.PlainDate;
-  readonly endDate: Temporal.PlainDate | undefined;
-  readonly effectiveEndDate: Temporal.PlainDate | undefined;
-  readonly items: readonly ContractItem[];
-}
+export type ContractSpan = Pick<Contract, 'id' | 'customerId' | 'startDate' | 'endDate' | 'effectiveEndDate' | 'items'>;
 
 /** A period of a contract whose invoice is finalized. */
 export interface FinalizedPeriod {

@@ -1,24 +1,22 @@
 /** What meters read in usage windows whose events may be dropped. A window is identified by contract, item and start. */
 
+import type { UsageDimensions } from '../../calculation/specifiers.ts';
+import type { Combination, UsageReading } from '../../calculation/usage-atoms.ts';
 import type { Transaction } from '../database.ts';
 
-/** A `UsageReading` of calculation, kept as JSON. */
-export interface FrozenReading {
-  readonly groupValues: Readonly<Record<string, string>>;
-  readonly eventName: string;
-  readonly properties: Readonly<Record<string, string>>;
+/** A reading of calculation, kept as JSON. */
+export interface FrozenReading extends Omit<UsageReading, 'quantity'> {
   /** Decimal text. */
   readonly quantity: string;
-  readonly count: number;
 }
 
 /** The readings of one window, phase by phase, as in a `MeteredUsage` of calculation. */
 export interface FrozenUsage {
   readonly itemId: string;
   readonly startEpochMs: number;
-  readonly combination: 'SUM' | 'COUNT' | 'MAX' | 'MIN' | 'SQL';
+  readonly combination: Combination;
   /** What its readings tell apart. */
-  readonly dimensions: { readonly needsEventName: boolean; readonly propertyKeys: readonly string[] };
+  readonly dimensions: UsageDimensions;
   /** Ascending; the last phase ends with the window. */
   readonly phases: readonly { readonly endEpochMs: number; readonly readings: readonly FrozenReading[] }[];
 }

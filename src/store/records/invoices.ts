@@ -108,7 +108,8 @@ interface OfContract {
   readonly contractId: string;
 }
 
-const invoicesOfContract = prepared(
+/** The rows of a contract's invoices, ordered by period. */
+export const invoicesOfContract = prepared(
   (tx, { orgId, contractId }: OfContract) =>
     tx
       .selectFrom('invoices')

@@ -100,7 +100,8 @@ interface OfContract {
   readonly contractId: string;
 }
 
-const entriesOfContract = prepared(
+/** The rows of a contract's ledger, oldest entry first. */
+export const entriesOfContract = prepared(
   (tx, { orgId, contractId }: OfContract) =>
     tx
       .selectFrom('ledgerEntries')

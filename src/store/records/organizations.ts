@@ -1,7 +1,9 @@
 /** Organizations: the tenants of a database. */
 
+import type { Selectable } from 'kysely';
+
 import { assert } from '../../assert.ts';
-import type { Transaction } from '../database.ts';
+import type { OrganizationsTable, Transaction } from '../database.ts';
 import { onceUnchanged, prepared } from '../prepared.ts';
 
 /** A tenant as it is stored; instants are texts. */
@@ -129,17 +131,7 @@ const numbering = prepared((tx, { orgId }: { readonly orgId: string }) =>
     .returning('nextInvoiceNumber'),
 );
 
-function toOrganization(row: {
-  id: string;
-  name: string;
-  keyPrefix: string;
-  salesTaxEnabled: bigint;
-  paymentProcessor: string | null;
-  environment: 'sandbox' | 'production';
-  lastCreatedAt: string;
-  createdAt: string;
-  eventsDroppedBeforeEpochMs: bigint;
-}): Organization {
+function toOrganization(row: Pick<Selectable<OrganizationsTable>, (typeof columns)[number]>): Organization {
   return {
     id: row.id,
     name: row.name,

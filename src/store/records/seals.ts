@@ -2,9 +2,9 @@
 
 import type { Transaction } from '../database.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from './hash-chain.ts';
-import { toInvoice, toInvoiceLine } from './invoices.ts';
+import { invoicesOfContract, toInvoice, toInvoiceLine } from './invoices.ts';
 import type { FrozenLine, Invoice } from './invoices.ts';
-import { toLedgerEntry } from './ledger.ts';
+import { entriesOfContract, toLedgerEntry } from './ledger.ts';
 import type { StoredLedgerEntry } from './ledger.ts';
 
 /** A contract's whole ledger, and where its chain is broken. */
@@ -28,13 +28,7 @@ export interface SealedInvoice {
 
 /** The whole ledger of a contract. Each entry is checked against the stored seal before it, so that one break is one finding. */
 export async function readSealedLedger(tx: Transaction, orgId: string, contractId: string): Promise<SealedLedger> {
-  const rows = await tx
-    .selectFrom('ledgerEntries')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('seq')
-    .execute();
+  const rows = await entriesOfContract(tx, { orgId, contractId });
   const broken = rows.filter((row, index) => row.hash !== entryHash(rows[index - 1]?.hash ?? noHash, row));
   return {
     entries: rows.map(toLedgerEntry),
@@ -49,13 +43,7 @@ export async function readSealedInvoices(
   orgId: string,
   contractId: string,
 ): Promise<readonly SealedInvoice[]> {
-  const invoices = await tx
-    .selectFrom('invoices')
-    .selectAll()
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('periodIndex')
-    .execute();
+  const invoices = await invoicesOfContract(tx, { orgId, contractId });
   const ids = tx.selectFrom('invoices').select('id').where('orgId', '=', orgId).where('contractId', '=', contractId);
   const lines = await tx
     .selectFrom('invoiceLines')
