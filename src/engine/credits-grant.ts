@@ -8,7 +8,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { findCatalogIds } from '../store/records/census.ts';
+import { catalogMembers, findCatalogIds } from '../store/records/census.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
@@ -66,11 +66,14 @@ export async function grantCredits(
 ): Promise<Granted> {
   const amounts = amountsOf(request);
   const fingerprint = fingerprintOf(request, kind, amounts);
-  const earlier = await findEarlier(context, wallet, request.externalId);
+  const { expiresAt, externalId, specifiers } = request;
+  const earlier =
+    externalId === undefined
+      ? undefined
+      : await findGrantByExternalId(context.tx, context.orgId, { contractId: wallet.id, externalId });
   if (earlier !== undefined) {
     return { entry: earlier, isReplay: true, mismatches: differences(earlier.fingerprint, fingerprint) };
   }
-  const { expiresAt, specifiers } = request;
   refuse([
     ...pastIssues('expiresAt', expiresAt, context.timestamp),
     ...(specifiers === undefined ? [] : await unknownSpecifiers(context, specifiers)),
@@ -86,8 +89,8 @@ export async function grantCredits(
     purchaseRateCents: kind.isPromotional ? 0n : amounts.creditRateCents,
     description: request.description ?? kind.description,
     expiresAt: typeof expiresAt === 'string' ? Temporal.Instant.from(expiresAt) : undefined,
-    externalId: request.externalId,
-    fingerprint: request.externalId === undefined ? undefined : fingerprint,
+    externalId,
+    fingerprint: externalId === undefined ? undefined : fingerprint,
     specifiers,
     metadata: request.metadata,
     appliedCents: 0n,
@@ -124,15 +127,6 @@ function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest)
   return { amountCents: derivedCents, creditMicros, creditRateCents: rateCents };
 }
 
-async function findEarlier(
-  context: CallContext,
-  { id: contractId }: Wallet,
-  externalId: string | undefined,
-): Promise<StoredLedgerEntry | undefined> {
-  if (externalId === undefined) return undefined;
-  return await findGrantByExternalId(context.tx, context.orgId, { contractId, externalId });
-}
-
 /** The request, each member as a text that is the same for the same meaning. */
 function fingerprintOf(request: GrantRequest, kind: GrantKind, amounts: GrantAmounts): string {
   return JSON.stringify({
@@ -159,7 +153,7 @@ async function unknownSpecifiers({ tx, orgId }: CallContext, specifiers: Specifi
   const { meterIds = [], pricingIds = [], productIds = [] } = specifiers;
   const named = { meterIds, pricingIds, productIds };
   const known = await findCatalogIds(tx, orgId, named);
-  return (['meterIds', 'pricingIds', 'productIds'] as const).flatMap((member) =>
+  return catalogMembers.flatMap((member) =>
     named[member].flatMap((id, index) =>
       known[member].includes(id)
         ? []

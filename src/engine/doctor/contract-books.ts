@@ -8,7 +8,7 @@ import { rateUsage } from '../../calculation/rating.ts';
 import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';
 import type { EpochInterval } from '../../store/event-store.ts';
 import { listBudgetPositions, listBudgets } from '../../store/records/budgets.ts';
-import { type CatalogIds, findCatalogIds } from '../../store/records/census.ts';
+import { type CatalogIds, catalogMembers, findCatalogIds } from '../../store/records/census.ts';
 import { listContractsOfCustomer } from '../../store/records/contracts.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
@@ -29,8 +29,6 @@ export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
 
 /** Catalog ids already found in the organization: they never go away. */
 export type KnownIds = Set<string>;
-
-const catalogMembers = ['meterIds', 'pricingIds', 'productIds'] as const;
 
 /** Throws where something that is stored cannot be read or rated. */
 export async function readBooks(context: BooksContext, contract: Contract, known: KnownIds): Promise<ContractBooks> {

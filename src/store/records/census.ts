@@ -18,11 +18,8 @@ export interface NumberedInvoice {
 }
 
 /** Ids that prices and grants name. */
-export interface CatalogIds {
-  readonly meterIds: readonly string[];
-  readonly pricingIds: readonly string[];
-  readonly productIds: readonly string[];
-}
+export const catalogMembers = ['meterIds', 'pricingIds', 'productIds'] as const;
+export type CatalogIds = Readonly<Record<(typeof catalogMembers)[number], readonly string[]>>;
 
 /** Counts all records, whatever their state. */
 export async function readCensus(tx: Transaction, orgId: string): Promise<Census> {
