@@ -86,9 +86,9 @@ export async function refuseUncountable(
         combination !== 'SQL' &&
         !dimensions.propertyKeys.includes(eventPropertyKey),
     )
-    .map(({ itemId }) => items.get(itemId)?.meterId)
-    .filter((id) => id !== undefined && (meterId === null || id === meterId));
-  const meters = await findMeters(tx, orgId, [...new Set(unknown.filter((id) => id !== undefined))]);
+    .flatMap(({ itemId }) => items.get(itemId)?.meterId ?? [])
+    .filter((id) => meterId === null || id === meterId);
+  const meters = await findMeters(tx, orgId, [...new Set(unknown)]);
   if (meters.every(({ groupKeys }) => groupKeys.includes(eventPropertyKey))) return;
   throw new ConflictError(
     `what ${eventPropertyKey} has used of this contract can no longer be known: its events of billed periods were dropped`,

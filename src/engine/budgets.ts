@@ -88,17 +88,11 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     const maxCredits = body.maxCredits === undefined ? budget.maxCredits : capText(body.maxCredits);
     const isOtherCap = maxCredits !== budget.maxCredits || maxCreditsCents !== budget.maxCreditsCents;
     const isExhausted = budget.isExhausted && !isOtherCap;
-    const changed = { ...budget, label, meterId, maxCredits, maxCreditsCents, isExhausted };
+    const changes = { label, meterId, maxCredits, maxCreditsCents, isExhausted };
+    const changed = { ...budget, ...changes };
     if (meterId !== budget.meterId) await refuseUncountable(context, contract, changed);
     await sweepExpired(context, contract);
-    await updateBudget(context.tx, context.orgId, {
-      id: budget.id,
-      label,
-      meterId,
-      maxCredits,
-      maxCreditsCents,
-      isExhausted,
-    });
+    await updateBudget(context.tx, context.orgId, { id: budget.id, ...changes });
     return { body: { data: wireBudget(changed, index) }, etag: await nextVersion(context, contract) };
   },
 

@@ -28,9 +28,6 @@ const handlers: { readonly [R in Exclude<RoomName, 'clock'>]: () => Promise<Hand
   webhooks: once(async () => (await import('./webhooks.ts')).webhookHandlers),
 };
 
-/** These operations take as many transactions as there are instants with work. */
-const loadClock = () => import('./clock.ts');
-
 type Preparation = (dependencies: EngineParts, input: ParsedInput<Operation>, caller: Caller) => Promise<void>;
 
 /** Checks that look outside the database; a transaction must not wait for them. */
@@ -85,8 +82,9 @@ async function perform(
   checkScope(caller, outline);
   const parsed: ParsedInput<Operation> = await parseCall(name, input);
   const roomName = roomOf(name);
+  // These operations take as many transactions as there are instants with work.
   if (roomName === 'clock') {
-    const { clockUndertakings, refuseToMove } = await loadClock();
+    const { clockUndertakings, refuseToMove } = await import('./clock.ts');
     if (carryOut === inRehearsal) {
       await refuseToMove(dependencies, name, parsed);
       throw new NotRehearsedError(`${name} cannot be rehearsed`);

@@ -33,7 +33,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
 
   'contracts.get': async (context, { params, query }) => {
     const contract = await getContract(context, params.contractId);
-    return { body: { data: { ...wireContract(contract, context.now), ...termsOf(contract, query.include) } } };
+    return { body: { data: wireIncluding(contract, context.now, query.include) } };
   },
 
   'contracts.list': async (context, { query }) => {
@@ -44,10 +44,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
       externalCustomerId: query.externalCustomerId?.normalize('NFC'),
       today: dateOf(context.now),
     });
-    const data = found.rows.map((contract) => ({
-      ...wireContract(contract, context.now),
-      ...termsOf(contract, query.include),
-    }));
+    const data = found.rows.map((contract) => wireIncluding(contract, context.now, query.include));
     return { body: listBody(found, page, data) };
   },
 
@@ -76,11 +73,13 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
     });
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
     const drafts = invoices.filter((invoice) => invoice.status === 'Drafted');
-    const [kept, dropped] = [drafts.filter(isBilled(cancelled, true)), drafts.filter(isBilled(cancelled, false))];
+    const terms = billingTermsOf(cancelled);
+    const isKept = ({ periodIndex }: Invoice) => invoicePeriodAt(terms, periodIndex) !== undefined;
+    const dropped = drafts.filter((invoice) => !isKept(invoice));
     // An earlier end puts usage of a longer period on a draft that is kept.
     await cancelInvoices(context, cancelled, { invoices: dropped, isUsageMoved: true });
     // After that: a webhook tells what the drafts come to, without the dropped ones.
-    for (const invoice of kept) await redate(context, cancelled, invoice);
+    for (const invoice of drafts.filter(isKept)) await redate(context, cancelled, invoice);
     await emit(context, 'contract.updated', () => wireContract(cancelled, context.now));
     return {
       body: {
@@ -119,12 +118,6 @@ function endOfCurrentPeriod(contract: Contract, today: Temporal.PlainDate): Temp
   return endOfPeriodAt(billingTermsOf(contract), today);
 }
 
-/** Tells the drafts that a contract still needs (`whether` is true) from those that it does not. */
-function isBilled(contract: Contract, whether: boolean) {
-  const terms = billingTermsOf(contract);
-  return (invoice: Invoice): boolean => (invoicePeriodAt(terms, invoice.periodIndex) !== undefined) === whether;
-}
-
 /** With another end, usage of a longer period may fall due on this invoice, which is then dated at the end of service. */
 async function redate(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
   const terms = billingTermsOf(contract);
@@ -151,8 +144,8 @@ function wireContract(contract: Contract, now: Temporal.Instant) {
   };
 }
 
-function termsOf(contract: Contract, include: readonly string[] | undefined) {
-  return include?.includes('terms') === true ? { terms: wireTerms(contract) } : {};
+function wireIncluding(contract: Contract, now: Temporal.Instant, include: readonly string[] = []) {
+  return { ...wireContract(contract, now), ...(include.includes('terms') && { terms: wireTerms(contract) }) };
 }
 
 function wireTerms(contract: Contract) {
