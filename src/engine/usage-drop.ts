@@ -10,7 +10,7 @@ import { usageWindowsOver } from '../calculation/usage-windows.ts';
 import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import { listBudgets } from '../store/records/budgets.ts';
-import { listContractIds } from '../store/records/census.ts';
+import { listOwnedContracts, type OwnedContract } from '../store/records/census.ts';
 import { type Contract, findContract } from '../store/records/contracts.ts';
 import { type FrozenUsage, listFrozenUsage, writeFrozenUsage } from '../store/records/frozen-usage.ts';
 import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.ts';
@@ -112,13 +112,12 @@ async function survey(
 }
 
 async function* contractsOf({ tx, orgId }: CallContext): AsyncGenerator<string> {
-  for (let after = ''; ;) {
-    const ids = await listContractIds(tx, orgId, { after, limit: contractsAtOnce });
-    yield* ids;
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    after = last;
-  }
+  let after: OwnedContract | undefined;
+  do {
+    const contracts = await listOwnedContracts(tx, orgId, { after, limit: contractsAtOnce });
+    for (const { id } of contracts) yield id;
+    after = contracts.at(-1);
+  } while (after !== undefined);
 }
 
 async function claimsOf(

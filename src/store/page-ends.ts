@@ -34,6 +34,14 @@ export function keepPageEnds(tx: Transaction, { ends, state }: Keeping): void {
   keepings.set(tx, { ends, state: once(state) });
 }
 
+/**
+ * The state of all tables with lists: equal in two transactions only if nothing was committed to them in between; undefined in a
+ * transaction that writes.
+ */
+export async function stateSeen(tx: Transaction): Promise<string | undefined> {
+  return await keepings.get(tx)?.state();
+}
+
 /** A page, by the text that selects the rows of its list and the number of rows up to its end. */
 export interface EndedPage {
   readonly list: string;
@@ -44,9 +52,8 @@ const keyOf = ({ list, rowCount }: EndedPage): string => `${rowCount} ${list}`;
 
 /** Undefined if no end is kept, or anything was written since. */
 export async function findPageEnd(tx: Transaction, page: EndedPage): Promise<PageEnd | undefined> {
-  const keeping = keepings.get(tx);
-  const kept = keeping?.ends.get(keyOf(page));
-  return kept !== undefined && kept.state === (await keeping?.state()) ? kept.end : undefined;
+  const kept = keepings.get(tx)?.ends.get(keyOf(page));
+  return kept !== undefined && kept.state === (await stateSeen(tx)) ? kept.end : undefined;
 }
 
 /** Does nothing in a transaction that writes, because its writes may be undone. */

@@ -3,43 +3,46 @@
 import { draftInvoice } from '../../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../../calculation/invoice-periods.ts';
 import type { BillingTerms } from '../../calculation/invoice-periods.ts';
-import { createEventMatcher } from '../../calculation/metering.ts';
 import { rateUsage } from '../../calculation/rating.ts';
 import { meteredQuantitiesOf } from '../../calculation/usage-atoms.ts';
 import type { EpochInterval } from '../../store/event-store.ts';
 import { listBudgetPositions, listBudgets } from '../../store/records/budgets.ts';
 import { type CatalogIds, catalogMembers, findCatalogIds } from '../../store/records/census.ts';
-import { listContractsOfCustomer } from '../../store/records/contracts.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { FrozenLine, Invoice } from '../../store/records/invoices.ts';
 import { readNotedDue } from '../../store/records/due-work.ts';
-import { findMeters } from '../../store/records/meters.ts';
 import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
 import type { SealedLedger } from '../../store/records/seals.ts';
 import { billingTermsOf } from '../contract-terms.ts';
 import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
-import { coveragesOf, takenBefore } from '../usage-attribution.ts';
-import { plainMetering } from '../usage-metering-options.ts';
+import { knownMeters } from '../known-catalog.ts';
+import { takenBefore } from '../usage-attribution.ts';
+import { type MeteredContract, plainMetering } from '../usage-metering-options.ts';
 import { meterContract } from '../usage-metering.ts';
 import type { MeteringContext } from '../usage-metering.ts';
 import type { ContractBooks, DisputedUsage } from './check.ts';
+import { contractsBefore, countUnnamed, readCustomerBooks } from './customer-books.ts';
+import type { CustomerBooks, KnownOfOrganization } from './customer-books.ts';
 
 export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
 
-/** Catalog ids already found in the organization: they never go away. */
-export type KnownIds = Set<string>;
-
 /** Throws where something that is stored cannot be read or rated. */
-export async function readBooks(context: BooksContext, contract: Contract, known: KnownIds): Promise<ContractBooks> {
+export async function readBooks(
+  context: BooksContext,
+  contract: Contract,
+  known: KnownOfOrganization,
+): Promise<ContractBooks> {
   const { tx, orgId, now } = context;
+  const customer = await readCustomerBooks(context, contract.customerId, known);
+  const metered = { ...contract, earlier: contractsBefore(customer, contract.id) };
   const ledger = await readSealedLedger(tx, orgId, contract.id);
   const invoices = await readSealedInvoices(tx, orgId, contract.id);
   const finalized = invoices.map(({ invoice }) => invoice).filter((invoice) => invoice.finalizedAt !== undefined);
   const terms = termsOf(contract);
   const recomputed = new Map<string, FrozenLine[][]>(finalized.map((invoice) => [invoice.id, []]));
   for (const each of terms) {
-    const lines = await computeLines(context, contract, { terms: each, invoices: finalized });
+    const lines = await computeLines(context, metered, { terms: each, invoices: finalized });
     for (const [id, own] of lines) recomputed.get(id)?.push(own);
   }
   return {
@@ -51,8 +54,8 @@ export async function readBooks(context: BooksContext, contract: Contract, known
     noted: await readNotedDue(tx, orgId, contract.id),
     budgets: await listBudgets(tx, orgId, contract.id),
     budgetPositions: await listBudgetPositions(tx, orgId, contract.id),
-    disputed: await findDisputedUsage(context, contract),
-    unknownIds: await findUnknownIds(context, { contract, ledger, known }),
+    disputed: await findDisputedUsage(context, contract, customer),
+    unknownIds: await findUnknownIds(context, { contract, ledger, known: known.catalogIds }),
     now,
   };
 }
@@ -65,7 +68,11 @@ function termsOf(contract: Contract): BillingTerms[] {
 
 async function findUnknownIds(
   { tx, orgId }: BooksContext,
-  { contract, ledger, known }: { readonly contract: Contract; readonly ledger: SealedLedger; readonly known: KnownIds },
+  {
+    contract,
+    ledger,
+    known,
+  }: { readonly contract: Contract; readonly ledger: SealedLedger; readonly known: KnownOfOrganization['catalogIds'] },
 ): Promise<string[]> {
   const named: readonly { readonly [Member in keyof CatalogIds]?: readonly string[] | undefined }[] = [
     ...contract.items.map(({ meterId, pricingId, productId }) => ({
@@ -93,7 +100,7 @@ async function findUnknownIds(
 /** The lines of these invoices without their credits, by invoice id; all metered at once. */
 async function computeLines(
   context: BooksContext,
-  contract: Contract,
+  contract: MeteredContract,
   { terms, invoices }: { readonly terms: BillingTerms; readonly invoices: readonly Invoice[] },
 ): Promise<ReadonlyMap<string, FrozenLine[]>> {
   const asked = invoices.flatMap((invoice) => {
@@ -116,21 +123,20 @@ async function computeLines(
 }
 
 /** Counts events that this contract would bill, too, if an earlier contract of the customer did not (semantics 8). */
-async function findDisputedUsage(context: BooksContext, contract: Contract): Promise<DisputedUsage[]> {
-  const { tx, orgId, events } = context;
-  const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
+async function findDisputedUsage(
+  context: BooksContext,
+  contract: Contract,
+  customer: CustomerBooks,
+): Promise<DisputedUsage[]> {
+  const { coverages } = customer;
   const own = coverages.find((coverage) => coverage.contractId === contract.id);
   if (own === undefined || coverages.length === 1) return [];
   const disputed: DisputedUsage[] = [];
-  for (const meter of await findMeters(tx, orgId, [...own.meterIds])) {
-    const matches = createEventMatcher(meter);
+  for (const meter of await knownMeters(context, [...own.meterIds])) {
     const taken = takenBefore(coverages, { contractId: contract.id, meterId: meter.id });
     let eventCount = 0;
     for (const interval of taken.flatMap((each) => common(each, own))) {
-      const scan = { ...interval, orgId, customerId: contract.customerId, excludeLate: true };
-      await events.scan(tx, scan, (event) => {
-        if (event.contractId === null && matches(event)) eventCount += 1;
-      });
+      eventCount += await countUnnamed(context, customer, { meter, interval });
     }
     if (eventCount > 0) disputed.push({ meterId: meter.id, eventCount });
   }

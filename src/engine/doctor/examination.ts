@@ -8,7 +8,7 @@ import type { Examination, ExaminedOrganization } from '../../operations/finding
 import { createMeterSql } from '../../store/open-meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { Inspection } from '../../store/inspection.ts';
-import { listContractIds, readCensus, readLegalNumbers } from '../../store/records/census.ts';
+import { listOwnedContracts, type OwnedContract, readCensus, readLegalNumbers } from '../../store/records/census.ts';
 import { findClock } from '../../store/records/clock.ts';
 import { findContract } from '../../store/records/contracts.ts';
 import { findOrganization, listOrganizations } from '../../store/records/organizations.ts';
@@ -23,7 +23,8 @@ import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
 import { contractChecks, databaseChecks, organizationChecks } from './checks.ts';
 import { readBooks } from './contract-books.ts';
-import type { BooksContext, KnownIds } from './contract-books.ts';
+import type { BooksContext } from './contract-books.ts';
+import { type KnownOfOrganization, nothingKnown } from './customer-books.ts';
 import { createFindings, unexpectedProblem } from './findings.ts';
 import type { Findings } from './findings.ts';
 import { readLateEvents } from './late-events.ts';
@@ -95,7 +96,7 @@ function examinationOf(
 /** What breaks a rule in the books of one contract. */
 export async function examineContract(context: BooksContext, contractId: string) {
   const findings = createFindings();
-  const books = await checkContract(context, contractId, { findings, known: new Set() });
+  const books = await checkContract(context, contractId, { findings, known: nothingKnown() });
   return { books, findings: findings.list() };
 }
 
@@ -108,15 +109,14 @@ async function examineOrganization(
   const { id, name } = organization;
   const facts = await store.read((tx) => readFacts(parts, tx, { organization, isFull }));
   findings.run(organizationChecks, facts, id);
-  const known: KnownIds = new Set();
-  let after = '';
-  for (;;) {
-    const ids = await store.read((tx) => listContractIds(tx, id, { after, limit: contractsAtOnce }));
-    for (const contractId of ids) await examineOne(parts, organization, { contractId, known, findings });
-    const last = ids.at(-1);
-    if (last === undefined) break;
-    after = last;
-  }
+  const known = nothingKnown();
+  let after: OwnedContract | undefined;
+  do {
+    const page = { after, limit: contractsAtOnce };
+    const contracts = await store.read((tx) => listOwnedContracts(tx, id, page));
+    for (const { id: contractId } of contracts) await examineOne(parts, organization, { contractId, known, findings });
+    after = contracts.at(-1);
+  } while (after !== undefined);
   const counts = await store.read((tx) => readCensus(tx, id));
   const mark = droppedBefore({ organization });
   return {
@@ -130,7 +130,7 @@ async function examineOrganization(
 
 interface OneContract {
   readonly contractId: string;
-  readonly known: KnownIds;
+  readonly known: KnownOfOrganization;
   readonly findings: Findings;
 }
 

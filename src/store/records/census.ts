@@ -1,5 +1,7 @@
 /** Readings of a whole organization, for the checks that no single contract can answer. */
 
+import { sql } from 'kysely';
+
 import type { Transaction } from '../database.ts';
 import { padded } from './padded.ts';
 
@@ -34,21 +36,27 @@ export async function readCensus(tx: Transaction, orgId: string): Promise<Census
   };
 }
 
-/** The next contracts of an organization after the given id, ordered by id. */
-export async function listContractIds(
+/** A contract with the customer whose it is. */
+export interface OwnedContract {
+  readonly id: string;
+  readonly customerId: string;
+}
+
+/** The next contracts of an organization after the given one, ordered by customer and id; the first without one. */
+export async function listOwnedContracts(
   tx: Transaction,
   orgId: string,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await tx
+  { after, limit }: { readonly after: OwnedContract | undefined; readonly limit: number },
+): Promise<readonly OwnedContract[]> {
+  return await tx
     .selectFrom('contracts')
-    .select('id')
+    .select(['id', 'customerId'])
     .where('orgId', '=', orgId)
-    .where('id', '>', after)
+    .where(sql<boolean>`("customerId", "id") > (${after?.customerId ?? ''}, ${after?.id ?? ''})`)
+    .orderBy('customerId')
     .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map((row) => row.id);
 }
 
 /** Every finalized invoice of an organization, and the number that the next invoice will get. */
