@@ -25,6 +25,7 @@ describe('what SQLite answers', () => {
     ['CORRUPT_INDEX', 779, 'internal', 'damaged'],
     ['FULL', 13, 'unavailable', 'no space is left'],
     ['CANTOPEN', 14, 'unavailable', 'cannot be opened'],
+    ['PROTOCOL', 15, 'unavailable', 'cannot be locked'],
     ['NOTADB', 26, 'internal', 'not a tallybook database'],
   ])('%s (%i) is %s: the file and what to do next are named', (_, errcode, kind, words) => {
     const error = meaningOf(sqliteError(errcode), '/data/billing.db') as BillingError;

@@ -13,6 +13,7 @@ const code = {
   corrupt: 11,
   full: 13,
   cannotOpen: 14,
+  protocol: 15,
   constraint: 19,
   notADatabase: 26,
 } as const;
@@ -157,6 +158,13 @@ const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> 
     new UnavailableError(`the database ${path} cannot be opened: ${cause.message}`, {
       cause,
       hint: 'check the path, and that its directory exists and is writable',
+    }),
+  // SQLite has tried for ten seconds by then.
+  [code.protocol]: (path, cause) =>
+    new UnavailableError(`the database ${path} cannot be locked: ${cause.message}; nothing was changed`, {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'repeat the command; if it goes on, check that the disk supports locks, and which processes use the file',
     }),
   [code.notADatabase]: (path, cause) => foreignFileError(path, cause),
 };
