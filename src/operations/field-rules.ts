@@ -72,6 +72,17 @@ export function withoutExponent(number: string): string {
   return `${sign}${digits.slice(0, Math.max(1, point)).replace(/^0+(?=\d)/, '')}${tail === '' ? '' : `.${tail}`}`;
 }
 
+/**
+ * The digits of a number of credits, without an exponent and without zeros behind the last decimal that credits have:
+ * `1.1000000000`, as decimals of a fixed scale are printed, has one decimal.
+ */
+export function creditDigits(number: string): string {
+  const digits = withoutExponent(number);
+  if (!digits.includes('.')) return digits;
+  const end = digits.indexOf('.') + 1 + limits.creditFractionDigits;
+  return digits.slice(0, end) + withoutTrailingZeros(digits.slice(end));
+}
+
 /** Whether a decimal text, which must be valid, is above 0. */
 export function isMoreThanZero(text: string | undefined): boolean {
   return text !== undefined && /[1-9]/.test(text);

@@ -9,6 +9,7 @@ import { forbiddenNameMessage, isExactNumber, isForbiddenName, textOfNumber } fr
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import {
+  creditDigits,
   decimalForm,
   idOrNone,
   isCalendarDate,
@@ -20,7 +21,6 @@ import {
   problemOfText,
   startOf,
   utcTimestamp,
-  withoutExponent,
 } from './field-rules.ts';
 import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 import { recognizedAs } from './plain.ts';
@@ -103,7 +103,7 @@ export function creditsInput(options: { readonly allowZero: boolean; readonly al
     ['credits', options],
     z
       .custom<ExactNumber>((value) => isExactNumber(value), { error: 'must be a number' })
-      .transform((value) => withoutExponent(textOfNumber(value)))
+      .transform((value) => creditDigits(textOfNumber(value)))
       .refine((digits) => isCredits(digits, options), {
         error: `must be a number ${sign} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
       })

@@ -18,7 +18,13 @@ import {
   text,
   timestampInput,
 } from '../../src/operations/fields.ts';
-import { isSmallEnough, timestampOf, utcTimestamp, withoutExponent } from '../../src/operations/field-rules.ts';
+import {
+  creditDigits,
+  isSmallEnough,
+  timestampOf,
+  utcTimestamp,
+  withoutExponent,
+} from '../../src/operations/field-rules.ts';
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
@@ -82,6 +88,10 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
     ['-1e2', false],
     ['0e5', false],
     ['1.50', true],
+    ['1.1000000000', true],
+    ['1.12345670', false],
+    ['1000000000000.0000000', true],
+    ['0.0000000', false],
   ])('%s: %s', (literal, isAccepted) => {
     expect(accepts(creditsInput({ allowZero: false }), exactNumber(literal))).toBe(isAccepted);
   });
@@ -94,9 +104,13 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
     ['12.5e+1', '125'],
     ['0.000120e4', '1.2'],
     ['123.4567e2', '12345.67'],
-  ])('written %s come out as %s: the same digits, without an exponent', (literal, expected) => {
-    expect(creditsInput({ allowZero: false }).parse(exactNumber(literal))).toBe(expected);
-  });
+    ['1.1000000000', '1.100000'],
+  ])(
+    'written %s come out as %s: the same digits, without an exponent and no more than six decimals',
+    (literal, expected) => {
+      expect(creditsInput({ allowZero: false }).parse(exactNumber(literal))).toBe(expected);
+    },
+  );
 });
 
 describe('prices are decimal texts without sign or exponent', () => {
@@ -305,6 +319,8 @@ describe('a number of an event has 40 digits on either side of its point at most
     expect(isSmallEnough(`0.${'0'.repeat(1_000_000)}1`)).toBe(false);
     expect(isSmallEnough(`1.${'0'.repeat(1_000_000)}`)).toBe(true);
     expect(withoutExponent(`1.${'0'.repeat(1_000_000)}1e1`)).toHaveLength(1_000_003);
+    expect(creditDigits(`1.${'0'.repeat(1_000_000)}1`)).toHaveLength(1_000_003);
+    expect(creditDigits(`1.${'0'.repeat(1_000_000)}`)).toBe('1.000000');
   });
 });
 
