@@ -61,14 +61,16 @@ function addRoute(
   { engine, authorize, onAccepted }: RouteDependencies,
 ): void {
   if (operation.route === undefined) return;
+  const { method, path } = operation.route;
   app.route({
-    method: operation.route.method,
-    url: operation.route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { counted: operation.bulk === true ? 'eventBytes' : 'requests', changesState: changesState(operation) },
     bodyLimit: operation.bulk === true ? limits.eventsBodyBytes : limits.bodyBytes,
     onRequest: async (request) => {
       request.caller = await authorize(request, operation);
-      checkBodyHeaders(request.raw);
+      // What a GET brings is never read, so its form does not matter.
+      if (method !== 'GET') checkBodyHeaders(request.raw);
     },
     handler: async (request, reply) => {
       if (request.caller === null) throw new Error(`${operation.name} was reached without a caller`);

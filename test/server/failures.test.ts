@@ -266,6 +266,16 @@ describe('bodies', () => {
   });
 
   test.each([
+    ['of JSON that is broken', { 'content-type': 'application/json' }],
+    ['of another type', { 'content-type': 'text/plain' }],
+    ['that is encoded', { 'content-encoding': 'gzip' }],
+  ])('one of a GET, %s, is not looked at', async (_what, headers) => {
+    const service = await startService();
+    const reply = await service.send('/v1/customers', { method: 'GET', body: '{', headers });
+    expect([reply.status, service.engine.calls.length]).toEqual([200, 1]);
+  });
+
+  test.each([
     ['a call', '/v1/customers', limits.bodyBytes],
     ['events', '/v1/events/batch', limits.eventsBodyBytes],
   ])('%s may have so many bytes and no more', async (_what, path, most) => {
