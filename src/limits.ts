@@ -28,6 +28,8 @@ export const limits = {
   creditMaximum: 1_000_000_000_000n,
   /** security 8 (SEC-70): every amount in cents, either sign */
   centsMaximum: 1_000_000_000_000_000n,
+  /** our choice: what a wallet holds, in cents and in millionths of a credit; databases keep whole numbers up to 9.2e18 */
+  walletMaximum: 9_000_000_000_000_000_000n,
   /** semantics 5: decimal strings for prices and quantities */
   decimalIntegerDigits: 15,
   decimalFractionDigits: 12,

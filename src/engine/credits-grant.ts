@@ -57,7 +57,7 @@ interface GrantAmounts {
  * Writes a grant, or returns the one that the same externalId made before (interface 4.15 rule 6). The wallet is the
  * ledger, so the first grant makes it. Throws InvalidInputError for amounts that contradict each other or come to more
  * than `limits.centsMaximum`, an expiry that has passed and specifiers that name nothing; ConflictError once the
- * contract's last invoice is finalized.
+ * contract's last invoice is finalized, and where the wallet would hold more than `limits.walletMaximum`.
  */
 export async function grantCredits(
   context: CallContext,

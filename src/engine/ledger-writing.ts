@@ -6,10 +6,13 @@ import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
 import { growLedger, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
+import { ConflictError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { scheduleExpiry, unscheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { WalletHolder } from '../store/records/wallets.ts';
+import { creditsText } from '../whole-amounts.ts';
 import type { CallContext } from './handler.ts';
 import type { KnownLedger } from './known-ledgers.ts';
 import { tellOfFall } from './ledger-alerts.ts';
@@ -21,13 +24,15 @@ export type EntryFacts = Omit<
   'id' | 'contractId' | 'currency' | 'createdAt' | 'balanceAfterCents' | 'creditBalanceAfterMicros'
 >;
 
+type Balances = ReturnType<typeof balancesAfter>;
+
 export interface LedgerWriter {
   /** The ledger of the contract, with what was written. */
   readonly fold: LedgerFold;
   readonly ledger: KnownLedger;
   /** What this writer wrote, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
-  /** Writes an entry; `target` is the one that it reverses. */
+  /** Writes an entry; `target` is the one that it reverses. Throws ConflictError for more than `limits.walletMaximum`. */
   readonly append: (facts: EntryFacts, target?: StoredLedgerEntry) => Promise<StoredLedgerEntry>;
   /**
    * Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept, and
@@ -50,9 +55,11 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
     written,
     append: async (facts, target) => {
       assert(!isFinished, 'a ledger that is kept is written no more');
+      const balances = balancesAfter(fold.last, facts);
+      refuseFull(contract, balances);
       const entry: NewLedgerEntry = {
         ...facts,
-        ...balancesAfter(fold.last, facts),
+        ...balances,
         id: idBehind(fold.last, context),
         contractId: contract.id,
         currency,
@@ -76,6 +83,14 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       await tellOfFall(context, contract, { before: before.fold.last, after });
     },
   };
+}
+
+function refuseFull({ id }: WalletHolder, { balanceAfterCents, creditBalanceAfterMicros }: Balances): void {
+  if (balanceAfterCents <= limits.walletMaximum && creditBalanceAfterMicros <= limits.walletMaximum) return;
+  const most = `${limits.walletMaximum} cents or ${creditsText(limits.walletMaximum)} credits`;
+  throw new ConflictError(`the wallet of contract ${id} would hold more than ${most}`, {
+    hint: 'take away what is not needed, or grant credits on another contract of the customer',
+  });
 }
 
 /**

@@ -181,6 +181,20 @@ describe('a promotional grant', () => {
   });
 });
 
+describe('what no database could keep as a number', () => {
+  const most = { creditRateCents: 0, creditAmount: 1_000_000_000_000 };
+
+  test('is not granted: a wallet of nine times the most credits takes no tenth', async () => {
+    for (let count = 0; count < 9; count += 1) await granted(most);
+    const before = await ledger(world, acme);
+    expect(await refusedGrant(most)).toBe(
+      `409 the wallet of contract ${acme.contractId} would hold more than 9000000000000000000 cents or 9000000000000 credits`,
+    );
+    expect(await refusedGrant({ amountCents: 1 })).toBe('accepted');
+    expect((await ledger(world, acme)).slice(0, -1)).toEqual(before);
+  });
+});
+
 describe('the same externalId', () => {
   test('gives the entry that it made, and grants nothing more', async () => {
     const first = await granted({ amountCents: 700, externalId: 'ticket-1' });
