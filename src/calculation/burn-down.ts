@@ -5,6 +5,7 @@
  */
 
 import { assert } from '../assert.ts';
+import { limits } from '../limits.ts';
 import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { creditsOf, expiresBefore, keepHistory, lineOf, type OpenAtom, pay, type Room } from './kept-payments.ts';
@@ -71,9 +72,9 @@ interface Taking {
  *
  * Atoms go in the order of invoice, phase, line; the grants that may pay an atom do so in deduction order. A grant with a
  * rate gives credits by its own ratio, half-up at six decimals, and all it has left with its last cent. Free credits are
- * valued at `valuationRateCents` and stay unused without it (semantics 9). What closed grants paid stays, unless the usage
- * itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap (semantics 10); what closed
- * grants paid of it counts first.
+ * valued at `valuationRateCents`, up to `limits.centsMaximum`, and stay unused without it (semantics 9). What closed grants
+ * paid stays, unless the usage itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap
+ * (semantics 10); what closed grants paid of it counts first.
  */
 export function burnDown(input: BurnDownInput): BurnDown {
   const usage = input.usage.toSorted(byPhase);
@@ -122,7 +123,7 @@ function poolOf(grant: GrantState, valuationRateCents: bigint | undefined): Pool
   const worth = valuationRateCents === undefined ? 0n : centsOfCredits(grant.availableMicros, valuationRateCents);
   return {
     grant,
-    capacityCents: isFree(grant) ? worth : grant.availableCents,
+    capacityCents: isFree(grant) ? minimum(worth, limits.centsMaximum) : grant.availableCents,
     wasShort: false,
     takings: new Map(),
   };

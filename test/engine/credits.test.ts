@@ -193,6 +193,24 @@ describe('what no database could keep as a number', () => {
     expect(await refusedGrant({ amountCents: 1 })).toBe('accepted');
     expect((await ledger(world, acme)).slice(0, -1)).toEqual(before);
   });
+
+  test('is not paid of a line by free credits, however much they are worth', async () => {
+    const dear = await subscribe(world, {
+      name: 'dear',
+      contract: { creditSettings: { creditRateCents: 1_000_000_000 } },
+    });
+    await grant(world, dear, most);
+    await use(world, dear, { tokens: '9'.repeat(30), at: '2026-03-01T00:00:00Z' });
+    expect(await settle(world, dear)).toMatchObject([{ type: 'usage', amountCents: 0, creditAmount: -1e12 }]);
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id } = await invoiceAt(world, dear, 0);
+    expect(await refusal(world, 'invoices.finalize', { params: { invoiceId: id } })).toMatch(
+      /^409 .* cannot be finalized over/,
+    );
+    expect(await refusal(world, 'contracts.cancel', { params: { contractId: dear.contractId }, body: {} })).toBe(
+      'accepted',
+    );
+  });
 });
 
 describe('the same externalId', () => {
