@@ -109,7 +109,8 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   const { terminal, output } = session;
   const { words, rows } = plan.summary;
   const data = { plan: words, totals: rows };
-  const view = rows.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
+  const { columns } = plan.summary.view;
+  const view = columns.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
   terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
   if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;

@@ -60,6 +60,16 @@ describe('the command line', () => {
     expect(stderr).toContain("if that is several columns, give --delimiter ';'");
   });
 
+  test('a dry run of a file without a row prints no rows', async () => {
+    const printed = async (format: string) => {
+      const line = `credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o ${format}`;
+      return (await createShell().run(line, { input: 'contractId,amountCents\n' })).stdout;
+    };
+    expect([await printed('tsv'), await printed('name')]).toEqual(['', '']);
+    expect(await printed('csv')).toBe('"name","customerId","grants","amountCents","currency","freeCredits"\n');
+    expect(JSON.parse(await printed('json'))).toEqual({ plan: '0 grants: 0.00 USD to 0 customers', totals: [] });
+  });
+
   test('an id for all rows beside a column of ids is refused', async () => {
     const shell = createShell();
     const { code, stderr } = await shell.run('credits grant k --from -', { input: 'contractId,amountCents\nl,1\n' });
