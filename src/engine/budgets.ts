@@ -62,10 +62,11 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     checkVersion(contract, ifMatch);
     const existing = await listBudgets(context.tx, context.orgId, contract.id);
     await refuseUnknownMeters(context, [{ path: 'meterId', meterId: body.meterId }]);
-    if (existing.some((budget) => isSameDimension(budget, body))) {
+    const same = existing.findIndex((budget) => isSameDimension(budget, body));
+    if (same >= 0) {
       throw new ConflictError(
         `this contract has a budget for ${body.eventPropertyKey}=${body.eventPropertyValue} already`,
-        { hint: 'change that one with: tally budgets update' },
+        { hint: `change that one with: tally budgets update ${contract.id} ${same}` },
       );
     }
     if (existing.length >= limits.budgetsPerContract) {
