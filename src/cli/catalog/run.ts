@@ -65,7 +65,7 @@ async function writeNew(path: string, text: string, { isForced, isRehearsal }: W
   if (before === text) return;
   if (before !== undefined && !isForced) {
     throw new BillingError('refused', `${path} already exists with other content: nothing was written`, {
-      hint: 'see what differs with: tally catalog diff, or give --force to replace it',
+      hint: `see what differs with: tally catalog diff ${shellWord(path)}, or give --force to replace it`,
     });
   }
   if (isRehearsal) checkOutputFile(path, { isForced });

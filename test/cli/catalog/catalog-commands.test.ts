@@ -170,7 +170,10 @@ describe('export', () => {
     expect(readFileSync(file, 'utf8')).toBe(catalog);
     expect(await tally(`catalog export --file ${file}`)).toMatchObject({ exitCode: 0 });
     writeFileSync(file, 'mine');
-    expect(await tally(`catalog export --file ${file}`)).toMatchObject({ exitCode: 11 });
+    expect(await tally(`catalog export --file ${file}`)).toMatchObject({
+      exitCode: 11,
+      stderr: expect.stringContaining(`see what differs with: tally catalog diff ${file}, or give --force`),
+    });
     expect(await tally(`catalog export --file ${file} --dry-run`)).toMatchObject({ exitCode: 11 });
     expect(readFileSync(file, 'utf8')).toBe('mine');
     await tally(`catalog export --file ${file} --force`);
