@@ -42,7 +42,7 @@ export function refuseKeys(argv: readonly string[]): void {
   const flag = argv.map((word) => word.split('=', 1).join('')).find((each) => keyFlags.has(each.toLowerCase()));
   if (flag === undefined) return;
   throw new BillingError('usage', `${flag}: a key is not accepted on the command line, where others can read it`, {
-    hint: 'store it with: tally profile add NAME --key-stdin, or set TALLY_API_KEY',
+    hint: 'store it with: tally profile add NAME --environment ENVIRONMENT --base-url URL --key-stdin, or set TALLY_API_KEY',
   });
 }
 

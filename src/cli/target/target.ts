@@ -153,7 +153,8 @@ async function remoteProfile(choice: Choice, profile: Profile, options: TargetOp
   const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(choice.name);
   if (stored === undefined) {
     throw new UnauthorizedError(`profile "${choice.name}" has no key`, {
-      hint: `store one with: tally profile add ${choice.name} --key-stdin, or set TALLY_API_KEY`,
+      // The address is for the person to type: the key would go wherever somebody may have changed it to.
+      hint: `store one with: tally profile add ${choice.name} --environment ${profile.environment} --base-url URL --key-stdin, or set TALLY_API_KEY`,
     });
   }
   return {
