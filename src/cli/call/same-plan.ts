@@ -24,7 +24,7 @@ export async function tellOfSamePlan(
   const { id, startDate, endDate } = other;
   const time = endDate === undefined ? say`since ${startDate}` : say`${startDate} to ${endDate}`;
   tell(session, say`warning: the customer already has another contract on this plan: ${id} (${time}); both are billed`);
-  const undo = say`end this one with tally contracts cancel ${created.id}, and its drafts with tally invoices cancel`;
+  const undo = say`end this one with: tally contracts cancel ${created.id}, and its drafts with: tally invoices cancel ID`;
   tell(session, say`  hint: if it was made twice, ${undo}`);
 }
 

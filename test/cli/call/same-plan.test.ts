@@ -43,7 +43,9 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     expect(told[0]).toBe(
       `warning: the customer already has another contract on this plan: ${ids[0]} (${time}); both are billed`,
     );
-    expect(told[1]).toContain(`tally contracts cancel ${ids[1]}`);
+    expect(told[1]).toBe(
+      `  hint: if it was made twice, end this one with: tally contracts cancel ${ids[1]}, and its drafts with: tally invoices cancel ID`,
+    );
   });
 
   test.each([
