@@ -117,6 +117,7 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     const early = await tally('events', 'drop', '--before', now, '--yes', ...place);
     expect(early).toMatchObject({ code: 7, stdout: '' });
     expect(early.stderr).toContain('is not finalized');
+    expect(early.stderr).toContain(`finalize first with: tally bill run --database ${beside} --events `);
     expect(await said(...dropping, '--dry-run', '-o', 'csv')).toContain('"2026-04-01T00:00:00.000Z",40,1,1');
     const silent = await tally(...dropping);
     expect(silent).toMatchObject({ code: 11, stdout: '' });
