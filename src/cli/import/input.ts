@@ -3,7 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
-import { encodingHint, wideEncodingOf } from '../files/files.ts';
+import { encodingHint, noTextHint, wideEncodingOf } from '../files/files.ts';
 
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -31,8 +31,8 @@ const gzipMagic = [0x1f, 0x8b];
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
- * The bytes, unpacked if they are gzip, whatever the file is called. Throws for zstd and for UTF-16: the message about other
- * encodings would mislead.
+ * The bytes, unpacked if they are gzip, whatever the file is called. Throws for zstd, UTF-16 and workbooks: the message about
+ * other encodings would mislead.
  */
 export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { head, whole } = await peeked(bytes, zstdMagic.length);
@@ -42,8 +42,10 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
       hint: 'decompress it on the way, for example: zstd -dc FILE | tally import events - …',
     });
   }
-  if (wideEncodingOf(head) !== undefined) throw notUtf8(head);
-  if (!beginsWith(gzipMagic)) return whole;
+  if (!beginsWith(gzipMagic)) {
+    if (wideEncodingOf(head) !== undefined || noTextHint(head) !== undefined) throw notUtf8(head);
+    return whole;
+  }
   const { createGunzip } = await import('node:zlib');
   // A failure on the way reaches whoever reads the end of the pipe.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined);

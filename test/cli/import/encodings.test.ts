@@ -8,6 +8,23 @@ import { expect, test } from 'vitest';
 import { createShell } from '../shell.ts';
 
 test.each([
+  [
+    'import events FILE --event-name e --customer acme',
+    'PK\u0003\u0004',
+    'it is a workbook or an archive: save the sheet as CSV',
+  ],
+  ['credits grant --from FILE', 'PK\u0003\u0004', 'it is a workbook or an archive: save the sheet as CSV'],
+  ['credits grant --from FILE', '\xd0\xcf\x11\xe0', 'it is a workbook or an archive: save the sheet as CSV'],
+  ['credits grant --from FILE', '\x1f\x8b', 'it is compressed: unpack it with: gunzip -c FILE'],
+])('a file that is no text is not taken for one of another encoding: %s, %j', async (line, magic, words) => {
+  const shell = createShell();
+  const file = join(shell.home, 'grants.xlsx');
+  writeFileSync(file, Buffer.from(`${magic}\x08\0\xff`, 'latin1'));
+  const { stderr } = await shell.run(line.replace('FILE', file));
+  expect(stderr).toContain(`is not UTF-8 text\n  hint: ${words}`);
+});
+
+test.each([
   [true, 'latin1', 'WINDOWS-1252'],
   [false, 'latin1', 'WINDOWS-1252'],
   [true, 'utf16le', 'UTF-16'],
