@@ -141,6 +141,9 @@ async function readAll(stdin: Readable): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(gathered.whole());
   } catch (cause) {
-    throw new BadRequestError('standard input is not UTF-8 text', { cause });
+    throw new BadRequestError('standard input is not UTF-8 text', {
+      cause,
+      hint: 'save it as UTF-8, or convert it on the way, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE | tally …',
+    });
   }
 }

@@ -144,10 +144,13 @@ describe('streams', () => {
     expect(await terminal.readInput()).toBe(text);
   });
 
-  test('standard input that is not UTF-8 is refused', async () => {
+  test('standard input that is not UTF-8 is refused, with what mends it', async () => {
     const { stdin, terminal } = open();
     stdin.end(Buffer.from([0x7b, 0xff, 0x7d]));
-    await expect(terminal.readInput()).rejects.toMatchObject({ kind: 'badRequest' });
+    await expect(terminal.readInput()).rejects.toMatchObject({
+      kind: 'badRequest',
+      hint: expect.stringContaining('iconv -f WINDOWS-1252 -t UTF-8 FILE | tally …'),
+    });
   });
 });
 
