@@ -2,7 +2,7 @@
 
 import { dirname, resolve } from 'node:path';
 
-import { BillingError, InvalidInputError } from '../../errors.ts';
+import { InvalidInputError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
@@ -15,6 +15,7 @@ import { generatedCount, generatedUsage } from './generated-usage.ts';
 import { createPassing } from './passing.ts';
 import { createNames, idOf, several } from './references.ts';
 import type { Names } from './references.ts';
+import { contractName } from './scenario.ts';
 import type { Path, Scenario } from './scenario.ts';
 import { placed, stepsOf, take } from './steps.ts';
 import type { Step } from './steps.ts';
@@ -99,6 +100,8 @@ function besides({ fileName }: Scenario, path: string): string {
 /** All usage in order of time; at one instant in the order of the file. */
 async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
   const { usage = [], seed = 1, start, until } = scenario.file;
+  const customers = new Set(scenario.file.customers?.map(({ id }) => id));
+  const contracts = new Set(scenario.file.contracts?.map(contractName));
   const events: UsageEvent[] = [];
   for (const [index, entry] of usage.entries()) {
     const options = { seed, index, start, until };
@@ -108,8 +111,8 @@ async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
       for (const event of generatedUsage(entry, options)) events.push(event);
       continue;
     }
-    const from = besides(scenario, entry.file);
-    const read = await placed(scenario, path, 'usage', async () => await usageOfFile(entry, { path: from, index }));
+    const file = { path: besides(scenario, entry.file), index, customers, contracts };
+    const read = await placed(scenario, path, 'usage', async () => await usageOfFile(entry, file));
     refuseTooMany(scenario, path, events.length + read.length);
     for (const event of read) events.push(event);
   }
@@ -122,7 +125,6 @@ function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {
 }
 
 function bodyOf({ customer, contract, ...event }: UsageEvent, names: Names) {
-  if (customer === '') throw new BillingError('invalidInput', 'an event has no customer');
   return {
     ...event,
     customerId: idOf(names, 'customers', customer),

@@ -107,7 +107,11 @@ const usageEntry = z
     from: instant('First instant of made-up usage; the start when not given.'),
     to: instant('First instant without usage; the end when not given.'),
     properties: z.record(z.string(), property).optional().describe('Properties of made-up events.'),
-    file: text().optional().describe('Or events of a file: CSV, JSON lines or CloudEvents, beside this one.'),
+    file: text()
+      .optional()
+      .describe(
+        'Or events of a file: CSV, JSON lines or CloudEvents, beside this one. They name customers and contracts by the ids of this one.',
+      ),
     format: z
       .enum(importFormats)
       .optional()

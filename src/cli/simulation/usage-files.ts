@@ -5,20 +5,33 @@ import { createReadStream } from 'node:fs';
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
+import { nearest } from '../catalog/nearest.ts';
 import { checkReadable } from '../files/files.ts';
 import { readBatches } from '../import/batches.ts';
 import { formatOf } from '../import/input.ts';
-import type { ImportedEvent } from '../import/mapping.ts';
 import type { Entry } from './scenario-schema.ts';
 import type { UsageEvent } from './usage-event.ts';
 
-/** Every event of a file; `path` is where it is found. Throws for a row that is not an event, with its line. */
+export interface UsageFile {
+  /** Where it is found. */
+  readonly path: string;
+  /** Its place among the usage of the scenario. */
+  readonly index: number;
+  /** Ids of the scenario, which its events may name. */
+  readonly customers: ReadonlySet<string>;
+  readonly contracts: ReadonlySet<string>;
+}
+
+/**
+ * Every event of a file. What the entry says of customer and contract holds for all of them. Throws BillingError `invalidInput`,
+ * with the line, for a row that is not an event, or that names what the scenario does not have.
+ */
 export async function usageOfFile(
   entry: Entry<'usage'>,
-  { path, index }: { readonly path: string; readonly index: number },
+  { path, index, customers, contracts }: UsageFile,
 ): Promise<UsageEvent[]> {
   checkReadable(path);
-  const read: ImportedEvent[] = [];
+  const read: UsageEvent[] = [];
   const { eventName, eventNameColumn, customer, customerColumn, keyColumn, timestamp: timestampColumn } = entry;
   const batches = readBatches(createReadStream(path), {
     format: formatOf(path, entry.format),
@@ -29,6 +42,7 @@ export async function usageOfFile(
       eventNameColumn,
       customer,
       customerColumn,
+      contractId: entry.contract,
       timestampColumn,
       keyColumn,
       timeZone: entry.timeZone ?? 'UTC',
@@ -37,17 +51,39 @@ export async function usageOfFile(
       source: String(index),
     },
   });
-  for await (const { events, refused } of batches) {
+  for await (const { events, lines, refused } of batches) {
     const [first] = refused;
     if (first !== undefined) throw new BillingError('invalidInput', `${path}:${first.line}: ${first.reason}`);
-    read.push(...events);
+    for (const [place, event] of events.entries()) {
+      const at = `${path}:${lines[place]}`;
+      const isInternal = event.customerId !== undefined;
+      const customerId = isInternal ? event.customerId : event.externalCustomerId;
+      const customerField = isInternal ? 'customerId' : (customerColumn ?? 'externalCustomerId');
+      read.push({
+        timestamp: utcTimestamp(event.timestamp) ?? event.timestamp,
+        eventName: event.eventName,
+        customer: known(customerId, customers, `${at}: ${customerField}: there is no customer`),
+        contract:
+          event.contractId === undefined
+            ? undefined
+            : known(event.contractId, contracts, `${at}: contractId: there is no contract`),
+        idempotencyKey: String(event.idempotencyKey),
+        properties: event.properties,
+      });
+    }
   }
-  return read.map((event) => ({
-    timestamp: utcTimestamp(event.timestamp) ?? event.timestamp,
-    eventName: event.eventName,
-    customer: event.externalCustomerId ?? '',
-    contract: entry.contract,
-    idempotencyKey: String(event.idempotencyKey),
-    properties: event.properties,
-  }));
+  return read;
+}
+
+/** An id of the scenario. A file from a service names its ids, which would otherwise bill another contract without a word. */
+function known(id: unknown, ids: ReadonlySet<string>, words: string): string {
+  if (typeof id === 'string' && ids.has(id)) return id;
+  const name = typeof id === 'string' && id !== '' ? id : JSON.stringify(id);
+  const meant = nearest(name, [...ids]);
+  throw new BillingError('invalidInput', `${words} ${name} in the scenario`, {
+    hint:
+      meant === undefined
+        ? `its ids are ${[...ids].join(', ') || 'none'}; customer and contract beside file hold for every event`
+        : `did you mean ${meant}?`,
+  });
 }

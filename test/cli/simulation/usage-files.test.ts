@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
+
+let stage: CommandStage;
+beforeAll(async () => {
+  stage = await createStage('embedded');
+});
+afterAll(async () => {
+  await stage.close();
+});
+
+/** A request costs a dollar; usage that names no contract is billed on the first. */
+const scenario = `start: 2026-03-01
+until: 2026-04-01
+catalog:
+  products: [{ name: Inference }]
+  meters: [{ code: REQUESTS, displayName: Requests, aggregationType: COUNT }]
+  pricing:
+    - { product: Inference, name: Requests, model: USAGE, meter: REQUESTS, priceInterval: MONTH, unitAmount: 1 }
+  plans: [{ name: Standard, items: [{ product: Inference, price: Requests }] }]
+customers: [{ id: acme }]
+contracts: [{ id: first, customer: acme, plan: Standard }, { id: second, customer: acme, plan: Standard }]
+`;
+
+let count = 0;
+/** Plays it with the events of a file. */
+async function played(usage: string, ...ids: object[]) {
+  count += 1;
+  const folder = join(stage.directory, String(count));
+  mkdirSync(folder);
+  const event = { eventName: 'request', timestamp: '2026-03-02T10:00:00Z', properties: {} };
+  const lines = ids.map((own, index) => JSON.stringify({ ...event, ...own, idempotencyKey: String(index) }));
+  writeFileSync(join(folder, 'requests.jsonl'), lines.join('\n'));
+  writeFileSync(join(folder, 'scenario.yaml'), `${scenario}usage: [${usage}]\n`);
+  const flags = ['--show', 'invoices', '--columns', 'contract,totalCents'];
+  const { exitCode, stdout, stderr } = await stage.tally(['simulate', 'run', join(folder, 'scenario.yaml'), ...flags]);
+  return { exitCode, stderr, billed: stdout.split('\n').filter((line) => line !== '' && !line.endsWith('\t0')) };
+}
+
+describe('events of a file', () => {
+  test('are billed on the contract, and for the customer, that each names', async () => {
+    const ids = [
+      { customerId: 'acme', contractId: 'second' },
+      { externalCustomerId: 'acme', contractId: null },
+    ];
+    expect((await played('{ file: requests.jsonl }', ...ids)).billed).toEqual(['first\t100', 'second\t100']);
+  });
+
+  test('are all billed on the contract that the entry names', async () => {
+    const ids = [{ customerId: 'acme', contractId: 'first' }, { customerId: 'a-customer-of-a-service' }];
+    const { billed } = await played('{ file: requests.jsonl, customer: acme, contract: second }', ...ids);
+    expect(billed).toEqual(['second\t200']);
+  });
+
+  test.each([
+    [{ customerId: 'acme', contractId: 'secnod' }, 'contractId: there is no contract secnod', 'second'],
+    [{ customerId: 'acme', contractId: 7 }, 'contractId: there is no contract 7', undefined],
+    [{ customerId: 'acne' }, 'customerId: there is no customer acne', 'acme'],
+    [{ externalCustomerId: 'globex' }, 'externalCustomerId: there is no customer globex', undefined],
+  ])('are refused with their line where they name what the scenario does not have: %j', async (own, words, meant) => {
+    const { exitCode, stderr } = await played('{ file: requests.jsonl }', { customerId: 'acme' }, own);
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain(`requests.jsonl:2: ${words} in the scenario\n`);
+    expect(stderr).toContain(meant === undefined ? 'hint: its ids are ' : `hint: did you mean ${meant}?`);
+  });
+});
