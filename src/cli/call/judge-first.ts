@@ -1,9 +1,11 @@
-/** The policy's judgement of a grant, before a person is asked to agree to it. */
+/** The policy's judgement of grants, before a person is asked to agree to them. */
 
 import { BillingError } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { LocalValues } from '../command-line/invocation.ts';
 import { judgeGrant } from '../operator/granting.ts';
+import type { JournalContext } from '../operator/journal-context.ts';
 import { journalContext } from '../session/open-billing.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -17,17 +19,40 @@ export interface Asking {
   readonly local?: LocalValues;
 }
 
-/** Throws BillingError `refused` if the policy forbids the grant. Other errors are ignored: sending it reports them better. */
-export async function judgeFirst(input: CallInput, { session, target, local }: Asking): Promise<void> {
+/** Throws BillingError `refused` if the policy forbids the grant. */
+export async function judgeFirst(input: CallInput, asking: Asking): Promise<void> {
+  const [refusal] = await refusalsOf([input], asking);
+  if (refusal !== undefined) throw refusal;
+}
+
+/** The policy's refusal of each grant, undefined if it permits it. Other errors are ignored: sending reports them better. */
+export async function refusalsOf(
+  inputs: readonly CallInput[],
+  { session, target, local }: Asking,
+): Promise<readonly (BillingError | undefined)[]> {
   const context = await journalContext(session, target, local);
-  if (context.policy === undefined) return;
+  if (context.policy === undefined) return [];
   const options = { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true };
   const opened = await session.dependencies.openBilling(target, options);
+  const refusals: (BillingError | undefined)[] = [];
   try {
-    await judgeGrant(input, opened.billing, context);
-  } catch (error) {
-    if (!(error instanceof BillingError) || error.kind === 'refused') throw error;
+    for (const input of inputs) refusals.push(await refusalOf(input, opened.billing, context));
   } finally {
     await opened.close();
+  }
+  return refusals;
+}
+
+async function refusalOf(
+  input: CallInput,
+  billing: Billing,
+  context: JournalContext,
+): Promise<BillingError | undefined> {
+  try {
+    await judgeGrant(input, billing, context);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BillingError)) throw error;
+    return error.kind === 'refused' ? error : undefined;
   }
 }

@@ -17,6 +17,7 @@ import { amountText, valueAt, wireText } from '../wire/rows.ts';
 import { counted, safeLines, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import { refusalsOf } from './judge-first.ts';
 
 const view: View = {
   rows: 'data',
@@ -42,7 +43,10 @@ interface Resumed {
   readonly error: string;
 }
 
-/** Sends each with its old external id, so that a completed grant is found, not made again. Exit code 10 if one failed. */
+/**
+ * Sends each with its old external id, so that a completed grant is found, not made again. Nobody is asked about one that the
+ * policy forbids by now. Exit code 10 if one failed.
+ */
 export async function resumeGrants(invocation: Invocation, session: Session): Promise<void> {
   const { given, local, inputPath } = invocation;
   if (given.positionals.length > 0 || Object.keys(given.flags).length > 0 || inputPath !== undefined) {
@@ -52,13 +56,19 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
   const target = await session.target();
   const history = await (await openJournal(session)).history();
   const unfinished = history.unfinished(placeOf(target));
-  const resumed: Resumed[] = [];
-  if (flags.dryRun === true) resumed.push(...unfinished.map((grant) => resultOf(grant, 'pending')));
-  else if (unfinished.length > 0) {
-    await confirmWrite(session, target, safeLines(unfinished.map(wordsOf).join('\n')));
+  const refusals = unfinished.length === 0 ? [] : await refusalsOf(unfinished.map(inputOf), { session, target, local });
+  const resumed = unfinished.map((grant, index) => {
+    const refusal = refusals[index];
+    return refusal === undefined ? resultOf(grant, 'pending') : resultOf(grant, 'failed', { error: refusal.message });
+  });
+  const permitted = unfinished.filter((_grant, index) => refusals[index] === undefined);
+  if (flags.dryRun !== true && permitted.length > 0) {
+    await confirmWrite(session, target, safeLines(permitted.map(wordsOf).join('\n')));
     const opened = await openForWriting(session, target, local);
     try {
-      for (const grant of unfinished) resumed.push(await sendAgain(grant, opened.billing));
+      for (const [index, grant] of unfinished.entries()) {
+        if (refusals[index] === undefined) resumed[index] = await sendAgain(grant, opened.billing);
+      }
     } finally {
       await opened.close();
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { UnavailableError } from '../../../src/errors.ts';
+import { BillingError, UnavailableError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 import type { Reply } from '../shell.ts';
@@ -45,4 +45,39 @@ test('whoever cannot be told what the policy counts is asked, and told by the gr
   };
   const outcome = await grant('grants:\n  per-customer-and-month: 5.00\n', { reply: away });
   expect(outcome).toMatchObject({ code: 9, asked: ['Go on?'], sent: 0 });
+});
+
+test('nobody is asked to finish a grant that the policy forbids by now', async () => {
+  let isAway = true;
+  const shell = createShell({
+    env,
+    reply: () => {
+      if (isAway) throw new BillingError('network', 'no answer');
+      return done();
+    },
+  });
+  const asks = { isTerminal: true, answers: ['yes'] };
+  const line = 'credits grant k1 --expires-at 2099-12-31T00:00:00Z --yes --expect-env production';
+  for (const cents of [1000, 200]) await shell.run(`${line} --amount-cents ${cents} --external-id t${cents}`);
+  isAway = false;
+  mkdirSync(join(shell.home, 'config'), { recursive: true, mode: 0o700 });
+  const policy = (text: string) => writeFileSync(join(shell.home, 'config', 'policy.yaml'), text);
+  const resume = 'credits grant --resume --json externalId,status,error';
+
+  policy('grants:\n  per-grant: 1.00\n');
+  for (const flags of ['', ' --dry-run']) {
+    const { code, asked, stdout } = await shell.run(`${resume}${flags}`, asks);
+    expect([code, asked]).toEqual([10, []]);
+    expect(JSON.parse(stdout)).toEqual([
+      { externalId: 't1000', status: 'failed', error: expect.stringContaining('per-grant: 10.00 USD is more than') },
+      { externalId: 't200', status: 'failed', error: expect.stringContaining('per-grant: 2.00 USD is more than') },
+    ]);
+  }
+  policy('grants:\n  per-grant: 5.00\n');
+  const { code, asked, stdout, stderr } = await shell.run(resume, asks);
+  expect([code, asked]).toEqual([10, ['Go on?']]);
+  expect(JSON.parse(stdout)).toMatchObject([{ status: 'failed' }, { status: 'done' }]);
+  expect(stderr).toContain('(t200)');
+  expect(stderr).not.toContain('(t1000)');
+  expect((await shell.run(`${resume} --override-policy 'CFO agreed'`, asks)).stdout).toContain('"done"');
 });
