@@ -10,6 +10,7 @@ import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkFields } from '../output/output.ts';
+import type { OutputChoice } from '../output/output.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { confirmLoss, confirmWrite } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
@@ -35,6 +36,9 @@ export async function callOperation(invocation: Invocation, session: Session): P
     return await (await import('./usage-split.ts')).splitUsage(invocation, session);
   }
   checkFields(session.output, command.fields, command.view);
+  if (namesOf(session.output).some((name) => name.includes('.'))) {
+    await (await import('./inner-fields.ts')).checkInner(session.output, command);
+  }
   const picture = 'chart' in local ? await pictureOf(invocation, session) : undefined;
   const { given, asked } = await readInput(invocation, session);
   checkIncluded(command, asked, session);
@@ -63,13 +67,17 @@ export async function callOperation(invocation: Invocation, session: Session): P
   }
 }
 
+function namesOf({ jsonFields = [], columns = [] }: OutputChoice): readonly string[] {
+  return [...jsonFields, ...columns];
+}
+
 /** Refuses fields that were not included: they would be an empty column, or null, which a sum counts as nothing. */
 function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: Session): void {
   const { included = {} } = command.view;
   const asked = query?.['include']?.split(',') ?? [];
   // An unknown name is refused first, and by the service.
   if (asked.some((name) => !Object.hasOwn(included, name))) return;
-  const shown = [...(output.jsonFields ?? []), ...(output.columns ?? [])];
+  const shown = namesOf(output);
   const isOf = (field: string, name: string) =>
     field.split('.')[0] === name || included[name]?.some(({ header }) => header.toLowerCase() === field.toLowerCase());
   const missing = Object.keys(included).find((name) => !asked.includes(name) && shown.some((each) => isOf(each, name)));
