@@ -174,13 +174,17 @@ async function readLedger(mirror: Mirror, { params, query }: ParsedInput<Operati
   return { data: { totalCount: matching.length, entries: matching.slice(offset, end) } };
 }
 
-/** The balance as of the pull, from the entries alone: drafts do not count, just as in the balance of the service. */
+/**
+ * The balance as of the pull, from the entries alone: drafts do not count, just as in the balance of the service. The time is
+ * the service's own, which the budgets' answer shows: its clock may be simulated, and decides what has expired.
+ */
 async function readBalance(mirror: Mirror, { params, query }: ParsedInput<OperationTable['credits.balance']>) {
   if (query.include?.includes('projected') === true) {
     throw new BadRequestError('include: a mirror cannot project, since it has no events');
   }
   const record = await found(mirror, 'ledger', params.contractId);
-  const at = Temporal.Instant.from(record.pulledAt);
+  const queriedAt = (await mirror.find('budgets', params.contractId))?.body['queriedAt'];
+  const at = Temporal.Instant.from(typeof queriedAt === 'string' ? queriedAt : record.pulledAt);
   const oldestFirst = entriesOf(record).toReversed();
   const entries = oldestFirst.map((entry, index) => ledgerEntryOf(entry, index, params.contractId));
   return { data: wireBalance(foldLedger(entries, { at, openInvoiceIds: new Set() }), at) };

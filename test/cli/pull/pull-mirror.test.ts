@@ -69,6 +69,18 @@ describe('what the mirror answers', () => {
     expect(differing).toEqual([]);
   });
 
+  test('has the time of the service, whatever the clock of the machine that pulled', async () => {
+    const [contract = ''] = on.contracts;
+    const pulled = await on.pull(['--contract', contract], {
+      machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.parse('2030-01-01') },
+    });
+    expect(pulled.exitCode).toBe(0);
+    const words = ['credits', 'balance', contract, '-o', 'json'];
+    const { stdout } = await on.stage.tally(words);
+    expect(JSON.parse(stdout)).not.toMatchObject({ data: { balance: { balanceCents: 0 } } });
+    expect((await on.offline(...words)).stdout).toBe(stdout);
+  });
+
   test('of a contract is its dates and customer, its plan where it was named, and all of it with --published', async () => {
     await on.pullAll('--plan', on.plan);
     const get = async (contract = '') => {
