@@ -59,9 +59,9 @@ async function readDatabase(
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: undefined });
   try {
     const { now } = (await opened.billing.call('clock.show')).body.data;
-    const until = to === undefined ? now : midnightOf(to);
-    const history = await readHistory(opened.billing, { only, until });
-    return { history, catalog, until, now, notes: [], isMirror: false };
+    const end = to === undefined ? undefined : midnightOf(to);
+    const history = await readHistory(opened.billing, { only, until: end });
+    return { history, catalog, until: end ?? now, now, notes: [], isMirror: false };
   } finally {
     await opened.close();
   }

@@ -59,10 +59,10 @@ export interface History {
 
 const firstDay = `${limits.firstYear}-01-01`;
 
-/** Reads the history. `only` names customers by either id; empty means all. Usage up to `until`, an instant, exclusive. */
+/** Reads the history. `only` names customers by either id; empty means all. `until` is the end of usage, exclusive, if not all counts. */
 export async function readHistory(
   billing: Billing,
-  { only, until }: { readonly only: readonly string[]; readonly until: string },
+  { only, until }: { readonly only: readonly string[]; readonly until: string | undefined },
 ): Promise<History> {
   const named = chosen(await oldestFirst(billing, 'customers.list'), only);
   const all = await oldestFirst(billing, 'contracts.list', { include: 'terms' });
@@ -76,7 +76,8 @@ export async function readHistory(
       billed.push(invoice);
     }
     // From the very first day: if events were dropped, the service refuses this, so the rest is never taken for all.
-    for (const event of await oldestFirst(billing, 'usage.events', { customerId: id, start: firstDay, end: until })) {
+    const usage = { customerId: id, start: firstDay, ...(until === undefined ? {} : { end: until }) };
+    for (const event of await oldestFirst(billing, 'usage.events', usage)) {
       if (!event.isLate) events.push(event);
     }
   }

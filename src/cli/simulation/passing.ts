@@ -27,6 +27,8 @@ export interface PassingOptions {
 export interface Passing {
   /** Lets time pass until an instant, exclusive: usage at that very instant comes after it. */
   until(instant: string): Promise<void>;
+  /** Sends the usage that is left, as recorded ahead of its time. */
+  ahead(): Promise<void>;
   /** How many events have been sent. */
   sent(): number;
 }
@@ -57,6 +59,11 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
     return timestampOf(Temporal.Instant.fromEpochMilliseconds(origin + count * span));
   };
 
+  const send = async (batch: readonly TimedEvent[]) => {
+    await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
+    next += batch.length;
+  };
+
   return {
     async until(instant) {
       // Whatever was done meanwhile may have an end or an expiry.
@@ -74,10 +81,12 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
         while (after - next < limits.eventsPerBatch && (events[after]?.at ?? end) < end) after += 1;
         const batch = events.slice(next, after);
         await advance(batch.at(-1)?.at ?? now);
-        await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
-        next = after;
+        await send(batch);
       }
       await advance(instant);
+    },
+    async ahead() {
+      while (next < events.length) await send(events.slice(next, next + limits.eventsPerBatch));
     },
     sent: () => next,
   };

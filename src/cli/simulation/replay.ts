@@ -3,7 +3,8 @@
 import { assert } from '../../assert.ts';
 import { BillingError, ConflictError } from '../../errors.ts';
 import { textOfNumber } from '../../exact-json.ts';
-import { midnightOf } from '../../operations/field-rules.ts';
+import { limits } from '../../limits.ts';
+import { midnightOf, timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
@@ -225,7 +226,9 @@ interface Deed {
 
 async function passTime(scene: Scene, { start, until, onProgress }: ReplayOptions): Promise<void> {
   const { history, billing, customers, contracts } = scene;
-  const events = history.events.filter(({ timestamp }) => timestamp < until);
+  // Usage may be recorded ahead of the clock, and drafts have it.
+  const last = timestampOf(Temporal.Instant.from(until).add({ seconds: limits.eventFutureSeconds }));
+  const events = history.events.filter(({ timestamp }) => timestamp <= last);
   const passing = createPassing(billing, {
     events: events.map(({ timestamp, eventName, customerId, contractId, idempotencyKey, properties }) => ({
       at: timestamp,
@@ -248,6 +251,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
     await act();
   }
   await passing.until(until);
+  await passing.ahead();
 }
 
 function extraGrants(scene: Scene, start: string): Deed[] {
