@@ -2,6 +2,7 @@
 
 import { exactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { counted } from '../../counted.ts';
 import { centsOf } from '../wire/amounts.ts';
 import type { Invoice } from './books.ts';
 import type { History } from './history.ts';
@@ -45,19 +46,17 @@ export function compare(
   { from, until, isMirror }: { readonly from: string | undefined; readonly until: string; readonly isMirror: boolean },
 ): Comparison {
   const untilEpochMs = Date.parse(until);
-  const isCounted = ({ status, period }: Invoice) =>
-    status !== 'Cancelled' &&
-    period !== undefined &&
-    (from === undefined || period.start >= from) &&
-    Date.parse(period.start) < untilEpochMs;
+  const isWithin = ({ period }: Invoice) =>
+    period !== undefined && (from === undefined || period.start >= from) && Date.parse(period.start) < untilEpochMs;
+  const isCounted = (invoice: Invoice) => invoice.status !== 'Cancelled' && isWithin(invoice);
   const totalOf = (invoices: readonly Invoice[]) =>
     invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);
   const billed = Map.groupBy(history.billed, ({ customerId }) => customerId);
-  const replayedTotal = ({ invoices }: Replayed) => {
+  const replayed = ({ invoices }: Replayed) => {
     const owned = Map.groupBy(invoices, ({ customerId }) => customerId);
-    return (id: string) => totalOf((owned.get(id) ?? []).map(({ invoice }) => invoice));
+    return (id: string) => (owned.get(id) ?? []).map(({ invoice }) => invoice);
   };
-  const [totalBefore, totalAfter] = [replayedTotal(before), replayedTotal(after)];
+  const [replayedBefore, replayedAfter] = [replayed(before), replayed(after)];
 
   // Usage of such a contract would be billed on another contract of its customer, and its own amounts are not known.
   const isComplete = ({ id }: { readonly id: string }) => !before.incomplete.has(id) && !after.incomplete.has(id);
@@ -68,8 +67,8 @@ export function compare(
     customerId: id,
     name,
     billed: totalOf(billed.get(id) ?? []),
-    before: totalBefore(id),
-    after: totalAfter(id),
+    before: totalOf(replayedBefore(id)),
+    after: totalOf(replayedAfter(id)),
   }));
   const sum = (part: 'billed' | 'before' | 'after') => sums.reduce((total, each) => total + each[part], 0n);
   const labels = new Map(history.customers.map(({ id, label }) => [id, label]));
@@ -79,10 +78,10 @@ export function compare(
   }));
   const unlike = sums
     .filter((each) => each.billed !== each.before)
-    .map(({ customer }) => ({
-      customer,
-      note: isMirror ? billedOtherwise : 'was billed differently from what a replay of the same history bills',
-    }));
+    .map(({ customer, customerId: id }) => {
+      const again = billedAgain((billed.get(id) ?? []).filter(isWithin), replayedBefore(id).filter(isCounted));
+      return { customer, note: `${isMirror ? billedOtherwise : billedUnlike}${again}` };
+    });
   return {
     ...(from === undefined ? {} : { from }),
     until,
@@ -99,8 +98,16 @@ export function compare(
   };
 }
 
+const billedUnlike = 'was billed differently from what a replay of the same history bills';
 const billedOtherwise =
   'was billed differently from what its invoiced quantities come to: what the interface does not show, such as what grants are limited to, is not repeated';
+
+/** Words for cancelled invoices that the replay bills. A draft that went with its contract is in no replay either. */
+function billedAgain(billed: readonly Invoice[], replayed: readonly Invoice[]): string {
+  const periods = new Set(replayed.map(({ period }) => period?.start));
+  const { length } = billed.filter(({ status, period }) => status === 'Cancelled' && periods.has(period?.start));
+  return length === 0 ? '' : `; cancellations are not repeated (${counted(length, 'invoice')})`;
+}
 
 interface Sums {
   readonly billed: bigint;

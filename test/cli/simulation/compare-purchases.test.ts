@@ -112,7 +112,10 @@ test('a replay bills a contract until it was cancelled, no invoice that was, and
     ['globex', 0, 3100],
   ]);
   expect(data.notes).toEqual([
-    { customer: 'globex', note: 'was billed differently from what a replay of the same history bills' },
+    {
+      customer: 'globex',
+      note: 'was billed differently from what a replay of the same history bills; cancellations are not repeated (1 invoice)',
+    },
   ]);
 });
 
