@@ -2,7 +2,7 @@
 
 import { type ServicePeriod, startOfDay } from '../calculation/billing-period.ts';
 import { decimalText } from '../calculation/money.ts';
-import { type GroupTrace, noEvents, type SkippedEvent, type UsageTrace } from '../calculation/usage-trace.ts';
+import { type GroupTrace, noEvents, type UsageTrace } from '../calculation/usage-trace.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
@@ -51,7 +51,7 @@ export async function testMeter(
         ...wireEventCounts(group),
         ...(group.decidedBy === undefined ? {} : { decidedBy: wireTracedEvent(group.decidedBy) }),
       })),
-      skipped: trace.skipped.map(wireSkippedEvent),
+      skipped: trace.skipped.map((event) => ({ ...wireTracedEvent(event), reason: event.reason })),
     },
   };
 }
@@ -99,8 +99,4 @@ export async function countLateEvents(
     offset: 0,
   });
   return page.total;
-}
-
-function wireSkippedEvent(event: SkippedEvent) {
-  return { ...wireTracedEvent(event), reason: event.reason };
 }
