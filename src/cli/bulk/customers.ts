@@ -11,7 +11,6 @@ import type { BulkKind } from './kind.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 export const customers: BulkKind = {
-  rowCommand: (command) => command,
   async plan(rows) {
     return {
       problems: await problemsOf(rows),

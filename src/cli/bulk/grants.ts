@@ -30,7 +30,6 @@ interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
 }
 
 export const grants: BulkKind = {
-  rowCommand: (command) => command,
   async plan(rows, options) {
     const { rows: read, problems, doubts } = await readGrants(rows, options);
     const contracts = await loadContracts(

@@ -35,7 +35,7 @@ export interface Plan {
 }
 
 export interface BulkKind {
-  /** The command whose fields are the columns of the file. */
-  readonly rowCommand: (command: CommandSpec) => CommandSpec;
+  /** The command whose fields are the columns of the file, where it is another one. */
+  readonly rowCommand?: (command: CommandSpec) => CommandSpec;
   readonly plan: (rows: readonly BulkRow[], options: BulkOptions) => Promise<Plan>;
 }

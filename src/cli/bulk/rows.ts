@@ -6,7 +6,7 @@ import { delimiterHint } from '../files/csv-file.ts';
 import type { CsvFile, CsvRow } from '../files/csv-file.ts';
 import type { Given } from '../command-line/flags.ts';
 import { inputOf, member } from '../command-line/flags.ts';
-import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
+import type { CommandSpec, FlagSpec, Shape } from '../command-line/manifest.ts';
 import { folded } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 
@@ -127,7 +127,9 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
     given.flags[spec.flag] !== undefined || columns.some((column) => 'spec' in column && column.spec === spec);
   const missing = [
     ...positionals.filter((_, index) => !hasId(index)).map(({ name }) => name),
-    ...flags.filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec)).flatMap(requiredNames),
+    ...flags
+      .filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec))
+      .flatMap((spec) => columnNames(spec, ({ isRequired }) => isRequired === true)),
   ];
   if (missing.length === 0) return;
   throw new BillingError('usage', `missing ${missing.join(', ')}`, {
@@ -135,9 +137,9 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
   });
 }
 
-/** The names of a field's columns: for a record those of its members. */
-function requiredNames({ name, flag, fields = {} }: FlagSpec): string[] {
-  const members = Object.entries(fields).filter(([, shape]) => shape.isRequired === true);
+/** The names of a field's columns: for a record those of its members that are meant. */
+function columnNames({ name, flag, fields = {} }: FlagSpec, isMeant: (shape: Shape) => boolean): string[] {
+  const members = Object.entries(fields).filter(([, shape]) => isMeant(shape));
   return members.length === 0 ? [name] : members.map(([inner]) => `${flag}.${inner}`);
 }
 
@@ -162,12 +164,7 @@ function columnOf(name: string, { positionals, flags }: CommandSpec): Column | u
 function knownColumns({ positionals, flags }: CommandSpec): string[] {
   return [
     ...positionals.map(({ name }) => name),
-    ...flags
-      .filter((spec) => spec.in === 'body')
-      .flatMap(({ name, flag, fields = {} }) => {
-        const members = Object.keys(fields);
-        return members.length === 0 ? [name] : members.map((inner) => `${flag}.${inner}`);
-      }),
+    ...flags.filter((spec) => spec.in === 'body').flatMap((spec) => columnNames(spec, () => true)),
   ];
 }
 

@@ -66,7 +66,7 @@ async function planOf(
   const delimiter = delimiterOf(textOf(local, 'delimiter') ?? ',');
   const file = await readCsv(textOf(local, 'from') ?? '', delimiter, session.terminal);
   const ignored = textOf(local, 'ignore')?.split(',') ?? [];
-  const { rows, problems } = await readRows(file, kind.rowCommand(command), { given, ignored });
+  const { rows, problems } = await readRows(file, kind.rowCommand?.(command) ?? command, { given, ignored });
   const allowZero = local['allow-zero'] === true;
   const plan = await kind.plan(rows, { opened, source: textOf(local, 'source') ?? '', allowZero });
   const all = [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line);
