@@ -151,18 +151,8 @@ export function planOf(row: RowOf<'plans.list'>): PlanDefinition {
 
 /** The catalog as a file would have it, sorted by name. Throws ConflictError if one name stands for two things. */
 export function catalogOf(live: LiveCatalog): Catalog {
-  checkNames(
-    'prices',
-    live.pricing,
-    ({ definition }) => priceKey(definition),
-    ({ definition }) => priceLabel(definition),
-  );
-  checkNames(
-    'plans',
-    live.plans,
-    ({ definition }) => planKey(definition),
-    ({ definition }) => planLabel(definition),
-  );
+  checkNames('prices', live.pricing, { keyOf: priceKey, labelOf: priceLabel });
+  checkNames('plans', live.plans, { keyOf: planKey, labelOf: planLabel });
   return {
     products: sorted(live.products, ({ name }) => [name]),
     meters: sorted(live.meters, ({ code }) => [code]),
@@ -172,23 +162,19 @@ export function catalogOf(live: LiveCatalog): Catalog {
   };
 }
 
-function checkNames<L extends Live<object>>(
+function checkNames<D>(
   noun: string,
-  rows: readonly L[],
-  keyOf: (row: L) => string,
-  labelOf: (row: L) => string,
+  rows: readonly Live<D>[],
+  { keyOf, labelOf }: { readonly keyOf: (definition: D) => string; readonly labelOf: (definition: D) => string },
 ): void {
-  for (const [, same] of Map.groupBy(rows, keyOf)) {
+  for (const same of Map.groupBy(rows, ({ definition }) => keyOf(definition)).values()) {
     const [first, second] = same;
     if (first === undefined || second === undefined) continue;
-    throw new ConflictError(`${same.length} ${noun} are called ${labelOf(first)}: ${idsOf(same)}`, {
+    const ids = same.map(({ id }) => id).join(', ');
+    throw new ConflictError(`${same.length} ${noun} are called ${labelOf(first.definition)}: ${ids}`, {
       hint: `a file tells things apart by name: take all but one out of use with: tally ${noun === 'plans' ? noun : 'pricing'} archive ID`,
     });
   }
-}
-
-function idsOf(rows: readonly { readonly id: string }[]): string {
-  return rows.map(({ id }) => id).join(', ');
 }
 
 function sorted<D>(rows: readonly Live<D>[], keyOf: (definition: D) => readonly string[]): D[] {

@@ -12,7 +12,7 @@ import {
   requestBounds,
 } from '../../exact-json.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { clearableFlags } from './manifest.ts';
+import { clearableFlags, isClearable } from './manifest.ts';
 import type { CommandSpec, FlagSpec, Shape } from './manifest.ts';
 import { folded } from '../wire/rows.ts';
 
@@ -84,7 +84,7 @@ function clears(given: Given, spec: FlagSpec): boolean {
 
 function clearedMember(command: CommandSpec, name: string): string {
   const spec = command.flags.find((each) => [each.name, each.flag].some((known) => folded(known) === folded(name)));
-  if (spec?.isNullable === true && spec.in === 'body') return spec.name;
+  if (spec !== undefined && isClearable(spec)) return spec.name;
   throw new BillingError('usage', `--clear ${name}: no field of this name can be cleared`, {
     hint: `it takes ${clearableFlags(command).join(', ')}`,
   });
