@@ -40,7 +40,8 @@ export interface OperationRequest {
 export async function printAnswer(asked: OperationRequest, billing: Billing, session: Session): Promise<void> {
   const request = { ...asked, command: withIncluded(asked.command, asked.input) };
   const { command, input, ids, isAll, picture, end } = request;
-  const text = isAll && picture === undefined ? await listTextFor(command, session) : undefined;
+  const { view, fields } = command;
+  const text = isAll && picture === undefined ? await listText(view, { choice: session.output, fields }) : undefined;
   if (text !== undefined) {
     const { printEveryPage } = await import('./every-page.ts');
     const print = async () => await printEveryPage(command, input, { billing, session, text });
@@ -89,10 +90,6 @@ async function shownAnswer(
 ): Promise<SafeText> {
   if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
   return await render(body, view, { choice: output, fields, stdout: terminal.stdout });
-}
-
-async function listTextFor({ view, fields }: CommandSpec, { output }: Session) {
-  return await listText(view, { choice: output, fields });
 }
 
 async function tellUnknownFilters(

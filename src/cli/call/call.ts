@@ -57,7 +57,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   }
   const input = await versioned(command, unversioned, { session, target });
   if (!isRehearsal) await agreed(command, input, { session, target, local });
-  const opened = await openFor(invocation, session, target);
+  const opened = await openFor(command, { session, target, local });
   const end = isRehearsal ? rehearsed(command, target) : undefined;
   const request = { command, input, ids: given.positionals, isAll: invocation.isAll, picture, end };
   try {
@@ -133,7 +133,8 @@ async function pictureOf({ command, local }: Invocation, { flags, terminal }: Se
   return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
 }
 
-async function openFor({ command, local }: Invocation, session: Session, target: Target): Promise<OpenBilling> {
+/** Opens the service for a command, with journal and policy around it for a write. */
+export async function openFor(command: CommandSpec, { session, target, local }: Asking): Promise<OpenBilling> {
   const { flags, dependencies } = session;
   if (!command.isWrite) return await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
   const { openForWriting } = await import('../session/open-billing.ts');

@@ -4,7 +4,7 @@ import { NotRehearsedError } from '../../errors.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
-import type { LocalValues } from '../command-line/invocation.ts';
+import type { Asking } from './judge-first.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { judgeGrant } from '../operator/granting.ts';
@@ -14,23 +14,14 @@ import { jsonAnswer, render } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import type { Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
-import type { Target } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
-
-export interface DryRun {
-  readonly session: Session;
-  readonly target: Target;
-  /** Flags that are not fields; one may override the policy. */
-  readonly local?: LocalValues;
-}
 
 /**
  * Prints method, path and body, and what would be answered, as JSON if JSON was asked for. Throws what the service would throw
  * for the request; in this process also for the ids in it and the present state.
  */
-export async function printDryRun(command: CommandSpec, input: CallInput, context: DryRun): Promise<void> {
+export async function printDryRun(command: CommandSpec, input: CallInput, context: Asking): Promise<void> {
   const { session, target } = context;
   if (command.path === undefined) requireEmbedded(target, `${command.group} ${command.verb}`);
   await parseCall(command.operation as OperationName, input);
@@ -58,7 +49,7 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
  * Asks the policy and the service in this process. The answer is undefined for a remote service, and where a secret would be
  * made, because a rehearsed secret opens nothing.
  */
-async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: DryRun): Promise<unknown> {
+async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: Asking): Promise<unknown> {
   const isGrant = command.operation === grantOperation;
   if (!isGrant && target.kind !== 'embedded') return undefined;
   const opened = await openForWriting(session, target, local);

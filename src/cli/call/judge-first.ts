@@ -11,7 +11,7 @@ import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { patienceMilliseconds } from './subject.ts';
 
-/** A write that needs agreement. */
+/** Where a write is to go, before anybody has agreed to it. */
 export interface Asking {
   readonly session: Session;
   readonly target: Target;

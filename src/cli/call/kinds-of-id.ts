@@ -7,44 +7,16 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import { ifTold } from '../session/if-told.ts';
 
-type Get = (id: string, billing: Billing) => Promise<{ readonly body: unknown }>;
-
-interface Kind {
-  /** The word that refusals use. */
-  readonly noun: string;
-  readonly get: Get;
-}
-
+/** By the group of their commands, the word that refusals use, and the name of the id. */
 const kinds = {
-  customers: {
-    noun: 'customer',
-    get: async (customerId, billing) => await billing.call('customers.get', { params: { customerId } }),
-  },
-  contracts: {
-    noun: 'contract',
-    get: async (contractId, billing) => await billing.call('contracts.get', { params: { contractId } }),
-  },
-  invoices: {
-    noun: 'invoice',
-    get: async (invoiceId, billing) => await billing.call('invoices.get', { params: { invoiceId } }),
-  },
-  plans: {
-    noun: 'plan',
-    get: async (planId, billing) => await billing.call('plans.get', { params: { planId } }),
-  },
-  pricing: {
-    noun: 'price',
-    get: async (pricingId, billing) => await billing.call('pricing.get', { params: { pricingId } }),
-  },
-  products: {
-    noun: 'product',
-    get: async (productId, billing) => await billing.call('products.get', { params: { productId } }),
-  },
-  meters: {
-    noun: 'meter',
-    get: async (meterId, billing) => await billing.call('meters.get', { params: { meterId } }),
-  },
-} as const satisfies Record<string, Kind>;
+  customers: { noun: 'customer', idName: 'customerId' },
+  contracts: { noun: 'contract', idName: 'contractId' },
+  invoices: { noun: 'invoice', idName: 'invoiceId' },
+  plans: { noun: 'plan', idName: 'planId' },
+  pricing: { noun: 'price', idName: 'pricingId' },
+  products: { noun: 'product', idName: 'productId' },
+  meters: { noun: 'meter', idName: 'meterId' },
+} as const;
 
 export type IdKind = keyof typeof kinds;
 
@@ -87,7 +59,8 @@ interface Meant {
 }
 
 async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<SafeText | undefined> {
-  const row = await foundIfTold(kind, id, billing);
+  // A key that may read only the wanted kind cannot tell about another.
+  const row = await ifTold(async () => await found(kind, id, billing));
   if (row === undefined) return undefined;
   const is = say`${id} is ${kind === 'invoices' ? 'an' : 'a'} ${nounOf(kind)}`;
   const noun = nounOf(wanted);
@@ -100,14 +73,9 @@ async function sentence(kind: IdKind, { id, wanted, billing }: Meant): Promise<S
   return say`${is}; see the ${wanted} with: tally ${wanted} list --customer-id ${customer}`;
 }
 
-/** A key that may read only the wanted kind cannot tell about another. */
-async function foundIfTold(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
-  return await ifTold(async () => await found(kind, id, billing));
-}
-
 async function found(kind: IdKind, id: string, billing: Billing): Promise<unknown> {
   try {
-    return (await kinds[kind].get(id, billing)).body;
+    return (await billing.call(`${kind}.get`, { params: { [kinds[kind].idName]: id } })).body;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;

@@ -13,7 +13,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput, View } from '../../operations/operation.ts';
 import type { UsagePart, UsageSplit } from '../charts/usage.ts';
 import type { Invocation } from '../command-line/invocation.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { checkFields, render } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Session } from '../session/session.ts';
@@ -31,14 +31,11 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
   }
   const style = await chartStyleOf(local, session);
   checkFields(session.output, fields, viewOf(by));
-  const { terminal, dependencies } = session;
+  const { terminal } = session;
   const { asked: input } = await readInput(invocation, session);
-  const opened = await dependencies.openBilling(await session.target(), {
-    timeoutMilliseconds: timeoutOf(session.flags),
-  });
-  try {
+  await reading(session, await session.target(), async ({ billing }) => {
     const isSpan = Object.hasOwn(spans, by);
-    const data = isSpan ? await byTime(opened.billing, input, by as Span) : await byKey(opened.billing, input, by);
+    const data = isSpan ? await byTime(billing, input, by as Span) : await byKey(billing, input, by);
     tellOfUnit(input, data, session);
     if (style !== undefined) {
       const { drawUsage } = await import('../charts/usage.ts');
@@ -47,9 +44,7 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
     const view = viewOf(by, data.unit);
     const shown = session.output.format === 'table' ? { ...data, rows: await inWords(data.rows, by) } : data;
     terminal.out(await render({ data: shown }, view, { choice: session.output, fields, stdout: terminal.stdout }));
-  } finally {
-    await opened.close();
-  }
+  });
 }
 
 async function chartStyleOf(local: Invocation['local'], { flags, terminal }: Session) {

@@ -9,14 +9,14 @@ import { refuseAlone } from '../command-line/goes-with.ts';
 import { shellWord } from '../command-line/shell-word.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, render } from '../output/output.ts';
 import { askForYes, confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
 import { counted, say, vouch } from '../terminal/safe-text.ts';
-import type { Session } from '../session/session.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { readCatalogFile } from './file.ts';
 import type { CatalogFile } from './file.ts';
@@ -46,7 +46,8 @@ export async function exportCatalog({ file, force }: ExportFlags, session: Sessi
   if (output.jsonFields !== undefined) {
     throw new BillingError('usage', 'a catalog is printed whole', { hint: 'give -o json, or --jq EXPRESSION' });
   }
-  const catalog = catalogOf(await reading(session, await session.target(), readCatalog));
+  const read = async ({ billing }: OpenBilling) => await readCatalog(billing);
+  const catalog = catalogOf(await reading(session, await session.target(), read));
   const text = output.format === 'json' ? await jsonAnswer(fileForm(catalog), output) : await writeCatalog(catalog);
   if (file === undefined) return terminal.out(text);
   await writeNew(file, terminal.withoutSecrets(text), { isForced: force === true, isRehearsal: flags.dryRun === true });
@@ -75,7 +76,7 @@ async function writeNew(path: string, text: string, { isForced, isRehearsal }: W
 export async function diffCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {
   checkFields(session.output, fields, view);
   const file = await fileAt(path, session);
-  const plan = await reading(session, await session.target(), async (billing) => await planned(file, flags, billing));
+  const plan = await reading(session, await session.target(), ({ billing }) => planned(file, flags, billing));
   await show(plan, session);
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
@@ -117,15 +118,6 @@ async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile>
 
 async function planned(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogPlan> {
   return planCatalog(file, await readCatalog(billing), { prune: prune === true });
-}
-
-async function reading<T>(session: Session, target: Target, read: (billing: Billing) => Promise<T>): Promise<T> {
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
-  try {
-    return await read(opened.billing);
-  } finally {
-    await opened.close();
-  }
 }
 
 /** Shows the plan before it asks: a catalog holds the prices of all future customers. */

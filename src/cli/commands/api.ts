@@ -3,12 +3,10 @@
 import { BillingError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
 import { parseQuery } from '../../url-query.ts';
-import { agreed } from '../call/call.ts';
+import { agreed, openFor } from '../call/call.ts';
 import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
-import { openForWriting } from '../session/open-billing.ts';
-import { timeoutOf } from '../session/open-session.ts';
 import { allowFormats, jsonAnswer } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
@@ -74,9 +72,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
     return;
   }
   await agreed(command, input, { session, target });
-  const opened = command.isWrite
-    ? await openForWriting(session, target)
-    : await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
+  const opened = await openFor(command, { session, target });
   try {
     const answer = await opened.billing.call(command.operation as OperationName, input);
     session.terminal.out(await jsonAnswer(answer.body, session.output));

@@ -6,7 +6,7 @@ import { assert } from '../../assert.ts';
 import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import { namingWhatIsMissing } from '../call/missing-name.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { checkFields, render } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -58,24 +58,19 @@ interface Check {
 }
 
 async function check(contractId: string, { flags, usage, session }: Check): Promise<void> {
-  const { dependencies, terminal, output } = session;
+  const { terminal, output } = session;
   const percent = percentOf(flags.at);
   checkFields(output, usage.fields, usage.view);
-  const opened = await dependencies.openBilling(await session.target(), {
-    timeoutMilliseconds: timeoutOf(session.flags),
-  });
-  try {
+  await reading(session, await session.target(), async ({ billing }) => {
     const { body } = await namingWhatIsMissing(
-      { ids: [contractId], billing: opened.billing },
-      async () => await opened.billing.call('budgets.usage', { params: { contractId } }),
+      { ids: [contractId], billing },
+      async () => await billing.call('budgets.usage', { params: { contractId } }),
     );
     terminal.out(await render(body, usage.view, { choice: output, fields: usage.fields, stdout: terminal.stdout }));
     const { budgets } = body.data;
     if (budgets.length === 0) tell(session, say`there are none`);
     refuse(budgets, percent);
-  } finally {
-    await opened.close();
-  }
+  });
 }
 
 /** Throws BillingError `checkFailed` if a budget is exhausted, or has reached the percentage. */

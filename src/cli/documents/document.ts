@@ -6,7 +6,7 @@ import type { View } from '../../operations/operation.ts';
 import { namingWhatIsMissing } from '../call/missing-name.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import { readTextFile } from '../files/files.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { writeOutputFile } from '../files/output-file.ts';
 import { render } from '../output/output.ts';
 import type { OutputChoice } from '../output/output.ts';
@@ -42,25 +42,17 @@ export async function deliver(
 ): Promise<void> {
   refuseAlone([{ name: 'force', goesWith: 'file' }], { force: flags.force, file: flags.file });
   const choice = chosenFormat(flags, session);
-  const { dependencies, terminal } = session;
-  const opened = await dependencies.openBilling(await session.target(), {
-    timeoutMilliseconds: timeoutOf(session.flags),
-  });
-  try {
-    const text = await rendered(
-      await namingWhatIsMissing({ ids: [id], billing: opened.billing }, async () => await read(opened.billing)),
-      choice,
-      session,
-    );
+  const { terminal } = session;
+  await reading(session, await session.target(), async ({ billing }) => {
+    const rendering = await namingWhatIsMissing({ ids: [id], billing }, async () => await read(billing));
+    const text = await rendered(rendering, choice, session);
     if (flags.file === undefined) return terminal.out(text);
     writeOutputFile(flags.file, terminal.withoutSecrets(text), {
       isForced: flags.force === true,
       hint: 'name a file that does not exist yet, or give --force to replace it',
     });
     tell(session, say`wrote ${flags.file}`);
-  } finally {
-    await opened.close();
-  }
+  });
 }
 
 /** A page consists of safe texts only; see html.ts. */

@@ -6,7 +6,7 @@
 import { BillingError, ForbiddenError } from '../../errors.ts';
 import type { ConnectionFacts, OperationName } from '../../operations/index.ts';
 import type { CallInput, Scope } from '../../operations/operation.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 
@@ -23,12 +23,7 @@ export interface ServiceFacts {
 
 /** What the key of a target gives access to, found over a separate connection. */
 export async function factsOf(target: Target, session: Session): Promise<ServiceFacts> {
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(session.flags) });
-  try {
-    return await checkService(opened);
-  } finally {
-    await opened.close();
-  }
+  return await reading(session, target, checkService);
 }
 
 /** Throws what the service answers: an unauthorized error for a refused key, a forbidden one for a key that allows nothing. */

@@ -11,7 +11,7 @@ import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts'
 import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { checkFields } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
@@ -56,16 +56,11 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
     if (wanted.length === 0) {
       throw new BillingError('usage', 'there is no contract to pull', { hint: 'give --contract ID, or --from FILE' });
     }
-    const opened = await session.dependencies.openBilling(await session.target(), {
-      timeoutMilliseconds: timeoutOf(session.flags),
-    });
-    try {
+    await reading(session, await session.target(), async ({ billing }) => {
       const onWait = createWaitingNote(session);
-      const service = createPullSource(opened.billing, { hasContracts, onWait });
+      const service = createPullSource(billing, { hasContracts, onWait });
       await work({ mirror, service, wanted, session, isCheck, hasContracts, onWait });
-    } finally {
-      await opened.close();
-    }
+    });
   } finally {
     await mirror.close();
   }

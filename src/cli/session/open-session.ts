@@ -85,6 +85,20 @@ export function tellOfUpgrade(
   if (copyBefore !== undefined) tell(talk, say`upgraded the database; a copy from before is kept: ${copyBefore}`);
 }
 
+/** Does `read` with the service of a target, opened for that alone. */
+export async function reading<T>(
+  { dependencies, flags }: Session,
+  target: Target,
+  read: (opened: OpenBilling) => Promise<T>,
+): Promise<T> {
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  try {
+    return await read(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
 /** Milliseconds of `--timeout`; undefined if it was not given. */
 export function timeoutOf(flags: GlobalFlags): number | undefined {
   if (flags.timeout === undefined) return undefined;
