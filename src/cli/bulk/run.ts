@@ -11,7 +11,7 @@ import { delimiterOf, readCsv } from '../files/csv-file.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { refusedByPolicy } from '../operator/policy.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, columnPaths, printBody, render } from '../output/output.ts';
 import { askForYes, confirmWrite } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -106,12 +106,11 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   const outcomes = judged?.outcomes ?? [];
   const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
   tellProblems(bad.map(problemOf), session);
-  const { terminal, output } = session;
   const { words, rows } = plan.summary;
   const data = { plan: words, totals: rows };
   const { columns } = plan.summary.view;
   const view = columns.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
-  terminal.out(await render(data, view, { choice: output, fields: [], stdout: terminal.stdout }));
+  await printBody(data, { view, fields: [] }, session);
   if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
   const before = earlier === 0 ? '' : `; ${earlier} of ${counted(outcomes.length, 'row')} done before`;
@@ -175,14 +174,14 @@ const view: View = {
   ],
 };
 
-const fields = [...view.columns.map(({ path }) => path), 'failures'];
+const fields = [...columnPaths(view), 'failures'];
 
 async function report(
   { outcomes, stoppedBy }: Applied,
   session: Session,
   resultPath: string | undefined,
 ): Promise<void> {
-  const { terminal, output } = session;
+  const { output } = session;
   const count = (status: RowOutcome['status']) => outcomes.filter((row) => row.status === status).length;
   const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
   const counts = {
@@ -201,7 +200,7 @@ async function report(
     session,
     resultPath === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${resultPath}`,
   );
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  await printBody({ data }, { view, fields }, session);
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {
     const words = `${stoppedBy.message} (${counts.pending} of ${counted(counts.rows, 'row')} not sent)`;

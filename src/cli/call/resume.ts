@@ -10,7 +10,7 @@ import { grantOperation } from '../operator/grant-history.ts';
 import type { KnownGrant, Place } from '../operator/grant-history.ts';
 import { openJournal, openForWriting } from '../session/open-billing.ts';
 import { placeOf } from '../operator/journal-context.ts';
-import { render } from '../output/output.ts';
+import { printBody } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { amountText, valueAt, wireText } from '../wire/rows.ts';
@@ -31,7 +31,6 @@ const view: View = {
     { header: 'ERROR', path: 'error' },
   ],
 };
-const fields = view.columns.map(({ path }) => path);
 
 interface Resumed {
   readonly begunAt: string;
@@ -52,7 +51,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
   if (given.positionals.length > 0 || Object.keys(given.flags).length > 0 || inputPath !== undefined) {
     throw new BillingError('usage', '--resume takes no contract and no fields: they are in the journal');
   }
-  const { terminal, flags, output } = session;
+  const { flags } = session;
   const target = await session.target();
   const history = await (await openJournal(session)).history();
   const unfinished = history.unfinished(placeOf(target));
@@ -73,7 +72,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
       await opened.close();
     }
   }
-  terminal.out(await render({ data: resumed }, view, { choice: output, fields, stdout: terminal.stdout }));
+  await printBody({ data: resumed }, { view }, session);
   if (flags.dryRun === true) tell(session, say`dry run on ${target.environment}: nothing was sent`);
   if (unfinished.length === 0) tellNone(session, history.unfinishedElsewhere(placeOf(target)));
   const failed = resumed.filter(({ status }) => status === 'failed');

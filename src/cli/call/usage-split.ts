@@ -14,7 +14,7 @@ import type { CallInput, View } from '../../operations/operation.ts';
 import type { UsagePart, UsageSplit } from '../charts/usage.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import { reading } from '../session/open-session.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Session } from '../session/session.ts';
 import { readInput } from './read-input.ts';
@@ -43,7 +43,7 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
     }
     const view = viewOf(by, data.unit);
     const shown = session.output.format === 'table' ? { ...data, rows: await inWords(data.rows, by) } : data;
-    terminal.out(await render({ data: shown }, view, { choice: session.output, fields, stdout: terminal.stdout }));
+    await printBody({ data: shown }, { view, fields }, session);
   });
 }
 

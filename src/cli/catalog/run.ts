@@ -13,7 +13,7 @@ import { reading } from '../session/open-session.ts';
 import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
-import { allowFormats, checkFields, jsonAnswer, render } from '../output/output.ts';
+import { allowFormats, checkFields, jsonAnswer, printBody } from '../output/output.ts';
 import { askForYes, confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
 import { counted, say, vouch } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
@@ -149,11 +149,11 @@ const view: View = {
 const nameView: View = { rows: 'data.changes', columns: [{ header: 'NAME', path: 'name' }] };
 const fields = ['action', 'kind', 'name', 'reason', 'why', 'differences'];
 
-async function show(plan: CatalogPlan, { terminal, output }: Session): Promise<void> {
-  const { stdout } = terminal;
-  if (output.format === 'table' && output.columns === undefined) return terminal.out(planText(plan, stdout));
+async function show(plan: CatalogPlan, session: Session): Promise<void> {
+  const { terminal, output } = session;
+  if (output.format === 'table' && output.columns === undefined) return terminal.out(planText(plan, terminal.stdout));
   const shown = output.format === 'name' ? nameView : view;
-  terminal.out(await render({ data: planData(plan) }, shown, { choice: output, fields, stdout }));
+  await printBody({ data: planData(plan) }, { view: shown, fields }, session);
 }
 
 function doneWords({ changes, unchanged }: CatalogPlan): string {

@@ -2,7 +2,7 @@
 
 import type { BackupManifest } from '../../operations/backup-manifest.ts';
 import { backupColumns } from '../../operations/maintenance.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 
 const view = { rows: 'data.organizations', columns: backupColumns } as const;
@@ -13,7 +13,6 @@ export function refuseOtherFields({ output }: Session): void {
   checkFields(output, fields, view);
 }
 
-export async function printManifest(data: BackupManifest, { output, terminal }: Session): Promise<void> {
-  const { stdout } = terminal;
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout }));
+export async function printManifest(data: BackupManifest, session: Session): Promise<void> {
+  await printBody({ data }, { view, fields }, session);
 }

@@ -7,7 +7,7 @@ import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import { namingWhatIsMissing } from '../call/missing-name.ts';
 import { reading } from '../session/open-session.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -58,15 +58,14 @@ interface Check {
 }
 
 async function check(contractId: string, { flags, usage, session }: Check): Promise<void> {
-  const { terminal, output } = session;
   const percent = percentOf(flags.at);
-  checkFields(output, usage.fields, usage.view);
+  checkFields(session.output, usage.fields, usage.view);
   await reading(session, await session.target(), async ({ billing }) => {
     const { body } = await namingWhatIsMissing(
       { ids: [contractId], billing },
       async () => await billing.call('budgets.usage', { params: { contractId } }),
     );
-    terminal.out(await render(body, usage.view, { choice: output, fields: usage.fields, stdout: terminal.stdout }));
+    await printBody(body, usage, session);
     const { budgets } = body.data;
     if (budgets.length === 0) tell(session, say`there are none`);
     refuse(budgets, percent);

@@ -5,7 +5,7 @@ import { globalFlags, operationFlags, outputFormats } from '../command-line/glob
 import { commandLineOf, isGroupPage, type HelpPage } from '../help/page.ts';
 import { exitCodeMeanings } from '../help/topics.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
-import { jsonAnswer, render } from '../output/output.ts';
+import { jsonAnswer, printBody } from '../output/output.ts';
 import type { CommandModule } from './command.ts';
 
 const view = {
@@ -34,7 +34,8 @@ Examples:
     )
     .action(
       async () =>
-        await runAction(async ({ terminal, output }) => {
+        await runAction(async (session) => {
+          const { terminal, output } = session;
           const manifest = await loadManifest();
           if (output.format === 'json' && output.jsonFields === undefined) {
             return terminal.out(await jsonAnswer(everything(manifest, await allCommands.localPages()), output));
@@ -48,8 +49,7 @@ Examples:
             })),
             ...local.map((page) => ({ command: commandLineOf(page), summary: page.summary, scope: '' })),
           ];
-          const fields = ['command', 'summary', 'scope'];
-          terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+          await printBody({ data }, { view }, session);
         }),
     );
 };

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import { type Progress, createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -63,7 +63,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const maintenance = await dependencies.openMaintenance();
   const progress = createLateProgress(session);
   const data = await maintenance.copy({ from, to, isDryRun, onProgress: progress.update }).finally(progress.stop);
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  await printBody({ data }, { view, fields }, session);
   const isQuiet = session.flags.quiet === true;
   if (!isQuiet) {
     for (const { name, eventCount, ledgerHead } of data.organizations) {

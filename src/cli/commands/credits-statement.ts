@@ -12,6 +12,7 @@ import type { Recipient } from '../documents/parties.ts';
 import { statementOf } from '../documents/statement.ts';
 import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
+import { columnPaths } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 import { documentOptions } from './invoices-export.ts';
@@ -104,7 +105,7 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
     },
     body: { data: wireStatement(statement, { contractId, period }) },
     view,
-    fields: [...view.columns.map(({ path }) => path), 'invoiceId'],
+    fields: [...columnPaths(view), 'invoiceId'],
   };
 }
 

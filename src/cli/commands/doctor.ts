@@ -5,7 +5,7 @@ import { BillingError } from '../../errors.ts';
 import type { Examination } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
@@ -48,7 +48,7 @@ interface DoctorFlags {
 }
 
 async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise<void> {
-  const { dependencies, output, terminal } = session;
+  const { dependencies, output } = session;
   checkFields(output, fields, view);
   const target = requireEmbedded(await session.target(), 'doctor');
   const { database, events } = target;
@@ -58,11 +58,8 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   const maintenance = await dependencies.openMaintenance();
   if (rebuild === true) await rebuildDerived(session, target, maintenance);
   const data = await maintenance.examine(database, { isFull: full === true, events });
-  const { stdout } = terminal;
   // An empty table says less than the summary.
-  if (output.format !== 'table' || data.findings.length > 0) {
-    terminal.out(await render({ data }, view, { choice: output, fields, stdout }));
-  }
+  if (output.format !== 'table' || data.findings.length > 0) await printBody({ data }, { view, fields }, session);
   if (session.flags.quiet !== true) tellSummary(data, session);
   const errors = data.findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;

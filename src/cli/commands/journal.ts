@@ -12,7 +12,7 @@ import { createJournalFile } from '../operator/journal-file.ts';
 import { readLine, verifyLines } from '../operator/journal-line.ts';
 import type { JournalLine } from '../operator/journal-line.ts';
 import { journalPath } from '../operator/journal.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { counted, safeJson, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
@@ -173,7 +173,7 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   const listed = flags.unfinished === true ? unfinished(found) : found;
   const shown = listed.filter(filterOf(flags)).toReversed();
   const data = shown.slice(0, Number(flags.limit));
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  await printBody({ data }, { view, fields }, session);
   if (data.length === 0 && output.format === 'table') tell(session, say`there are none`);
   if (data.length < shown.length) tell(session, say`${data.length} of ${shown.length}: --limit shows more`);
 }
@@ -221,13 +221,9 @@ const verification: View = {
 };
 
 async function verify({ contains }: VerifyFlags, session: Session): Promise<void> {
-  const { terminal, output } = session;
   const texts = await readJournal(session);
   const data = verifyLines(texts);
-  const columns = verification.columns.map(({ path }) => path);
-  terminal.out(
-    await render({ data }, verification, { choice: output, fields: [...columns, 'findings'], stdout: terminal.stdout }),
-  );
+  await printBody({ data }, { view: verification, fields: [...columnPaths(verification), 'findings'] }, session);
   if (contains !== undefined && !texts.some((text) => readLine(text)?.hash === contains)) {
     throw new BillingError('checkFailed', `no line has the hash ${contains}: the journal was cut or replaced`);
   }
@@ -256,7 +252,7 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   checkFields(output, fields, view);
   const data = texts.map(readLine).filter(filter);
   const shown = output.format === 'table' ? view : whole;
-  terminal.out(await render({ data }, shown, { choice: output, fields, stdout: terminal.stdout }));
+  await printBody({ data }, { view: shown, fields }, session);
 }
 
 async function readJournal({ dependencies }: Session): Promise<readonly string[]> {

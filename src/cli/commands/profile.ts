@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import { openSession } from '../session/open-session.ts';
-import { render } from '../output/output.ts';
+import { printBody, render } from '../output/output.ts';
 import type { AddFlags } from '../profile/add.ts';
 import { environments } from '../command-line/global-flags.ts';
 import { checkedName } from '../target/profiles.ts';
@@ -170,7 +170,6 @@ const listView = {
 } as const;
 
 async function list(session: Session): Promise<void> {
-  const { terminal, output } = session;
   const store = await session.profiles();
   const current = store.current();
   const data = Object.entries(store.list()).map(([name, profile]) => ({
@@ -179,9 +178,8 @@ async function list(session: Session): Promise<void> {
     where: profile.baseUrl ?? withoutPassword(profile.database ?? 'the local database'),
     isCurrent: name === current,
   }));
-  const fields = listView.columns.map(({ path }) => path);
-  terminal.out(await render({ data }, listView, { choice: output, fields, stdout: terminal.stdout }));
-  if (output.format === 'table' && data.length === 0)
+  await printBody({ data }, { view: listView }, session);
+  if (session.output.format === 'table' && data.length === 0)
     tell(session, say`there are none; make one with: tally profile add NAME`);
 }
 

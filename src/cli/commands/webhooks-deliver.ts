@@ -1,7 +1,7 @@
 /** `tally webhooks deliver`: attempts the deliveries due now and ends, for cron and scripts. */
 
 import { BillingError } from '../../errors.ts';
-import { render } from '../output/output.ts';
+import { printBody } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { OpenEngine, Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
@@ -46,12 +46,10 @@ const view = {
 } as const;
 
 async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
-  const { dependencies, terminal, output } = session;
   const target = requireEmbedded(await session.target(), 'webhooks deliver');
   await confirmWrite(session, target, say`Send every webhook that is due`);
-  const data = await deliverFrom(await dependencies.openEngine(target), flags);
-  const fields = view.columns.map(({ path }) => path);
-  terminal.out(await render({ data }, view, { choice: output, fields, stdout: terminal.stdout }));
+  const data = await deliverFrom(await session.dependencies.openEngine(target), flags);
+  await printBody({ data }, { view }, session);
   if (data.retrying > 0)
     tell(session, say`sent again later: ${data.retrying}; see why with: tally webhooks deliveries`);
   if (data.failed === 0) return;

@@ -9,7 +9,7 @@ import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/row
 import type { Row, Rows } from '../wire/rows.ts';
 import { safe, safeJson, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import type { OutputStream } from '../terminal/terminal.ts';
+import type { OutputStream, Terminal } from '../terminal/terminal.ts';
 
 export interface OutputChoice {
   readonly format: OutputFormat;
@@ -91,6 +91,20 @@ export async function render(
   }
   const { table } = await import('./table.ts');
   return table(body, view, { found, columns, stdout });
+}
+
+/** Prints an answer in the chosen format. `fields` are those that can be picked, by default what the columns show. */
+export async function printBody(
+  body: unknown,
+  { view, fields = columnPaths(view) }: { readonly view: View; readonly fields?: readonly string[] },
+  { terminal, output }: { readonly terminal: Terminal; readonly output: OutputChoice },
+): Promise<void> {
+  terminal.out(await render(body, view, { choice: output, fields, stdout: terminal.stdout }));
+}
+
+/** What the columns of a view show. */
+export function columnPaths({ columns }: View): string[] {
+  return columns.map(({ path }) => path);
 }
 
 /** A list whose rows come in parts. */

@@ -1,7 +1,7 @@
 /** `tally profile check`: what the key in use gives access to, and how the clocks of service and machine differ. */
 
 import { BillingError } from '../../errors.ts';
-import { render } from '../output/output.ts';
+import { printBody } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
 import { say } from '../terminal/safe-text.ts';
 import { clockWords, factsOf } from './service-check.ts';
@@ -45,9 +45,7 @@ export async function checkProfile(session: Session): Promise<void> {
     latencyMilliseconds: connection?.latencyMilliseconds ?? null,
     version: connection?.version ?? null,
   };
-  const { terminal, output } = session;
-  const choice = { choice: output, fields: Object.keys(data), stdout: terminal.stdout };
-  terminal.out(await render({ data }, checkView, choice));
+  await printBody({ data }, { view: checkView, fields: Object.keys(data) }, session);
   if (!facts.knowsAllScopes) {
     tell(
       session,

@@ -2,7 +2,7 @@
 
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { render } from '../output/output.ts';
+import { printBody } from '../output/output.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Compared, State } from './compare.ts';
@@ -55,10 +55,6 @@ export function viewOf(isCheck: boolean): View {
   return isCheck ? checkView : pullView;
 }
 
-export function fields(isCheck: boolean): string[] {
-  return viewOf(isCheck).columns.map(({ path }) => path);
-}
-
 export async function report(
   { wanted, outcomes, failures, prices }: Done,
   {
@@ -68,7 +64,7 @@ export async function report(
   }: { readonly session: Session; readonly location: string; readonly hasContracts: boolean },
 ): Promise<void> {
   const data = wanted.map(({ contractId }) => rowOf(contractId, outcomes.get(contractId), failures.get(contractId)));
-  await print({ data }, pullView, session);
+  await printBody({ data }, { view: pullView }, session);
   const all = [...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)];
   const count = (state: State) => all.filter((each) => each.state === state).length;
   tell(
@@ -134,14 +130,9 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
     return shared.has(name) ? false : shared.add(name);
   });
   const data = [...once, ...gone];
-  if (session.output.format !== 'table' || data.length > 0) await print({ data }, checkView, session);
+  if (session.output.format !== 'table' || data.length > 0) await printBody({ data }, { view: checkView }, session);
   tell(
     session,
     say`${outcomes.size} of ${counted(wanted.length, 'contract')} compared: ${counted(data.length, 'difference')}`,
   );
-}
-
-async function print(body: unknown, view: View, { terminal, output }: Session): Promise<void> {
-  const names = view.columns.map(({ path }) => path);
-  terminal.out(await render(body, view, { choice: output, fields: names, stdout: terminal.stdout }));
 }

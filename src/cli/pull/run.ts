@@ -12,7 +12,7 @@ import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
 import { reading } from '../session/open-session.ts';
-import { checkFields } from '../output/output.ts';
+import { checkFields, columnPaths } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -20,7 +20,7 @@ import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
 import type { Compared } from './compare.ts';
-import { fields, report, reportCheck, viewOf } from './report.ts';
+import { report, reportCheck, viewOf } from './report.ts';
 import type { ContractOutcome } from './report.ts';
 import { createPullSource } from './source.ts';
 import type { PullSource } from './source.ts';
@@ -44,7 +44,8 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
   if (session.flags.dryRun === true) {
     throw new BillingError('usage', '--dry-run is for requests that change a service', { hint: 'give --check' });
   }
-  checkFields(session.output, fields(isCheck), viewOf(isCheck));
+  const view = viewOf(isCheck);
+  checkFields(session.output, columnPaths(view), view);
   const given = await readWanted(flags, session.terminal);
   const source = sourceOf(await session.target(), flags);
   const mirror = await openMirror(flags, given, { session, source });

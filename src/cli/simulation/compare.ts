@@ -14,7 +14,7 @@ import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, printBody } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import { amountText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -68,7 +68,7 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   const comparison = await compared(source, conditions, { from: window.from, until }, session);
   if (flags.chart === true)
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
-  else terminal.out(await render({ data: comparison }, view, { choice: output, fields, stdout: terminal.stdout }));
+  else await printBody({ data: comparison }, { view, fields }, session);
   tellComparison(comparison, session);
   const { leftOutCount = 0 } = comparison;
   if (leftOutCount === 0) return;

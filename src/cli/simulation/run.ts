@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
-import { checkFields, render } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -30,7 +30,8 @@ export interface RunFlags {
 /** Throws BillingError `checkFailed` if an expectation is not met; everything has been printed by then. */
 export async function runScenario(path: string, flags: RunFlags, session: Session): Promise<void> {
   const shown = shownPart(flags, session);
-  checkFields(session.output, ...choiceOf(shown));
+  const { view, fields } = viewOf(shown);
+  checkFields(session.output, fields, view);
   if (flags.junit !== undefined) checkEarlierOutput(flags.junit, { header: junitHeader, what: 'JUnit report' });
   const read = readScenario(await readTextFile(path, session.terminal), nameOfFile(path));
   const scenario = flags.seed === undefined ? read : { ...read, file: { ...read.file, seed: seedOfFlag(flags.seed) } };
@@ -41,7 +42,7 @@ export async function runScenario(path: string, flags: RunFlags, session: Sessio
     outcomes,
     async () => await simulate(scenario, outcomes, session),
   );
-  await print(report, shown, session);
+  await printBody({ data: shown === undefined ? report : report[shown] }, { view, fields }, session);
   tellOutcomes(scenario, report, session);
 }
 
@@ -108,16 +109,10 @@ function shownPart({ show }: RunFlags, { output }: Session): ReportPart | undefi
 const wholeFields = ['name', 'seed', 'start', 'until', 'eventCount', ...Object.keys(reportParts)];
 const wholeView: View = { rows: 'data', columns: [], parts: reportParts };
 
-function choiceOf(shown: ReportPart | undefined): [fields: readonly string[], view: View] {
-  if (shown === undefined) return [wholeFields, wholeView];
-  const columns = reportParts[shown];
-  return [[...new Set(columns.map(({ path }) => path.split('.')[0] ?? ''))], { rows: 'data', columns }];
-}
-
-async function print(report: Report, shown: ReportPart | undefined, { terminal, output }: Session): Promise<void> {
-  const [fields, view] = choiceOf(shown);
-  const body = { data: shown === undefined ? report : report[shown] };
-  terminal.out(await render(body, view, { choice: output, fields, stdout: terminal.stdout }));
+function viewOf(shown: ReportPart | undefined): { readonly view: View; readonly fields: readonly string[] } {
+  if (shown === undefined) return { view: wholeView, fields: wholeFields };
+  const view: View = { rows: 'data', columns: reportParts[shown] };
+  return { view, fields: [...new Set(columnPaths(view).map((path) => path.split('.')[0] ?? ''))] };
 }
 
 function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoices }: Report, session: Session): void {
