@@ -16,16 +16,16 @@ test.each([
     { isPromotional: false, purchaseRateCents: 9n },
   ],
   ['the older of two alike', {}, { createdAt: at('2026-01-02') }],
-  ['by id in the end', {}, {}],
+  ['by id in the end', { grantId: 'a' }, { grantId: 'b' }],
   [
     'an early paid one before a late promotional one',
     { isPromotional: false, expiresAt: march },
     { expiresAt: at('2026-04-01') },
   ],
 ])('%s', (_, first, second) => {
-  const a = grant({ grantId: 'a', ...first });
-  const b = grant({ grantId: 'b', ...second });
-  expect([b, a].toSorted(compareDeduction).map((one) => one.grantId)).toEqual(['a', 'b']);
+  // Their ids alone would put them the other way round.
+  const wanted = [grant({ grantId: 'b', ...first }), grant({ grantId: 'a', ...second })];
+  expect(wanted.toReversed().toSorted(compareDeduction)).toEqual(wanted);
 });
 
 test('the explanation names the rule that put a grant behind the one before', () => {
