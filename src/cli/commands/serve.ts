@@ -3,6 +3,7 @@
 import { BillingError, OutdatedError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Engine } from '../../operations/index.ts';
+import { wholeNumber } from '../command-line/whole-number-flag.ts';
 import { readTextFile } from '../files/files.ts';
 import { warnOfPlace } from '../session/open-billing.ts';
 import { tellOfUpgrade } from '../session/open-session.ts';
@@ -156,10 +157,4 @@ async function tlsOf({ tlsCert, tlsKey }: ServeFlags, { terminal }: Session) {
     throw new BillingError('usage', '--tls-cert and --tls-key go together');
   }
   return { cert: await readTextFile(tlsCert, terminal), key: await readTextFile(tlsKey, terminal) };
-}
-
-function wholeNumber(flag: string, text: string, most: number): number {
-  const value = Number(text);
-  if (/^\d{1,16}$/.test(text) && value <= most) return value;
-  throw new BillingError('usage', `${flag} takes a whole number up to ${most}, not ${text}`);
 }

@@ -11,6 +11,7 @@ import { BillingError } from '../../errors.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import { bytesOf } from '../../gathered-bytes.ts';
 import { limits } from '../../limits.ts';
+import { wholeNumber } from '../command-line/whole-number-flag.ts';
 import { readTextFile } from '../files/files.ts';
 import { allowFormats } from '../output/output.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
@@ -55,7 +56,7 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   const { terminal, dependencies } = session;
   checkFormat(session);
   const forwardTo = checkedForward(flags.forwardTo);
-  const port = checkedPort(flags.port);
+  const port = wholeNumber('--port', flags.port, 65_535);
   const secret = await readSecret(flags, session);
   terminal.conceal(secret);
   const { Webhook } = await import('standardwebhooks');
@@ -161,12 +162,6 @@ function print(
   const columns = [String(event['timestamp']), String(event['type']), id];
   if (forwarded !== undefined) columns.push(`forwarded: ${forwarded ?? 'no answer'}`);
   terminal.out(vouch(`${columns.map(safe).join('\t')}\n`));
-}
-
-function checkedPort(text: string): number {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new BillingError('usage', `--port takes a whole number up to 65535, not ${text}`);
 }
 
 function checkedForward(text: string | undefined): URL | undefined {
