@@ -25,7 +25,7 @@ export async function placesOf(manifest: Manifest): Promise<Place[]> {
       next[verb] = local.summary;
       own.push(localPlace(`${group} ${verb}`, await declared(verb, local, manifest)));
     }
-    places.push({ words: group, next, flags: [], switches: [], asks: [], ids: 0 }, ...commands.map(placeOf), ...own);
+    places.push(groupPlace(group, next), ...commands.map(placeOf), ...own);
   }
   for (const [name, local] of Object.entries(localCommands)) {
     if (local.isHidden === true) continue;
@@ -36,24 +36,20 @@ export async function placesOf(manifest: Manifest): Promise<Place[]> {
       ...command.commands.map((verb) => localPlace(`${name} ${verb.name()}`, verb)),
     );
   }
-  const help = places.flatMap(({ words, next }) => (isGroup(words, next) ? [helpPlace(words, next)] : []));
+  const help = places.flatMap(({ words, next }) => (isGroup(words, next) ? [groupPlace(`help ${words}`, next)] : []));
   const shown = places.map((place) =>
     place.words === 'help' ? { ...place, next: { ...root, ...place.next } } : place,
   );
-  return [
-    { words: '', next: root, flags: ['version', 'help'], switches: ['version', 'help'], asks: [], ids: 0 },
-    ...shown,
-    ...help,
-  ];
+  return [{ ...groupPlace('', root), flags: ['version', 'help'], switches: ['version', 'help'] }, ...shown, ...help];
 }
 
 function isGroup(words: string, next: Place['next']): boolean {
   return words !== 'help' && words !== 'completion' && Object.keys(next).length > 0;
 }
 
-/** After `help` come the words of a command. */
-function helpPlace(words: string, next: Place['next']): Place {
-  return { words: `help ${words}`, next, flags: [], switches: [], asks: [], ids: 0 };
+/** Where only further words follow. */
+function groupPlace(words: string, next: Place['next']): Place {
+  return { words, next, flags: [], switches: [], asks: [], ids: 0 };
 }
 
 function placeOf(command: CommandSpec): Place {
