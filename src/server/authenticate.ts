@@ -28,7 +28,7 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
   if (hosts.length !== 1) throw new BadRequestError('exactly one Host header is needed');
   if (!isLoopback(listeningHost)) return;
   const name = hostName(hosts[0] ?? '');
-  if (name !== undefined && (isLoopback(name) || name === listeningHost)) return;
+  if (name !== undefined && isLoopback(name)) return;
   throw new ForbiddenError('this service answers only to the names of this machine', {
     hint: 'use 127.0.0.1 or localhost in the URL',
   });
