@@ -6,7 +6,7 @@
 import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
 import { type BillingPeriod, type ServicePeriod, servicePeriodOf } from './billing-period.ts';
-import { billedPeriods, type BilledPeriod, type BillingTerms, invoiceDateOf, serviceOf } from './invoice-periods.ts';
+import { billedPeriods, type BilledPeriod, type BillingTerms, serviceOf } from './invoice-periods.ts';
 import type { Draw, GrantState } from './ledger.ts';
 import { Big, centsOfDollars, decimal, divideHalfUp, dollarsOfCents, minimum, sumOf, zero } from './money.ts';
 import { priceQuantity } from './pricing/index.ts';
@@ -49,7 +49,6 @@ export interface InvoiceLine {
 export interface InvoiceDraft {
   /** The service period of its credit lines. */
   readonly service: ServicePeriod;
-  readonly invoiceDate: Temporal.PlainDate;
   readonly lines: readonly InvoiceLine[];
   /** Sum of all lines. */
   readonly totalCents: bigint;
@@ -75,7 +74,6 @@ export function draftInvoice(terms: BillingTerms, period: BillingPeriod, rated: 
   });
   return summed({
     service: serviceOf(terms, period),
-    invoiceDate: invoiceDateOf(terms, period),
     lines: [...lines, ...prepaidLine(terms, period)],
   });
 }
@@ -223,7 +221,7 @@ function effectivePrice(exactAmount: Big, quantity: Big): Big {
   return quantity.eq(zero) ? zero : divideHalfUp(exactAmount, quantity, limits.decimalFractionDigits);
 }
 
-function summed(invoice: Pick<InvoiceDraft, 'service' | 'invoiceDate' | 'lines'>): InvoiceDraft {
+function summed(invoice: Pick<InvoiceDraft, 'service' | 'lines'>): InvoiceDraft {
   return {
     ...invoice,
     totalCents: centsOfLines(invoice.lines),

@@ -19,7 +19,6 @@ export interface MeteredQuantity {
 export interface RatedLine extends PricedQuantity {
   /** The item's id and the group values: the same line has the same key on every reading of an invoice. */
   readonly lineKey: string;
-  readonly itemId: string;
   readonly pricingId: string;
   readonly productId: string;
   readonly meterId: string | undefined;
@@ -74,7 +73,6 @@ function rateOne(item: ContractItem, metered: MeteredQuantity): RatedLine {
   return {
     ...priced,
     lineKey: lineKeyOf(item.id, groupValues),
-    itemId: item.id,
     pricingId: item.pricingId,
     productId: item.productId,
     meterId: item.meterId,

@@ -23,7 +23,6 @@ export interface BilledEvent extends MeteredEvent {
 
 /** What a contract has billed by a meter, and what it takes. */
 interface Claim {
-  readonly contractId: string;
   /** Usage that finalized invoices billed; `billedWithin` reaches from the first to the last of it. */
   readonly billed: readonly EpochInterval[];
   readonly billedWithin: EpochInterval;
@@ -112,7 +111,7 @@ function billedMetersOf(
       const own = (ofContracts.get(contractId) ?? []).map(({ interval }) => interval);
       const taking = coverage.meterIds.has(meterId) ? coverage : undefined;
       if (own.length === 0 && taking === undefined) return [];
-      return [[contractId, { contractId, billed: own, billedWithin: spanOf(own), taking }]];
+      return [[contractId, { billed: own, billedWithin: spanOf(own), taking }]];
     });
     return { matches, claims: new Map(claims) };
   });

@@ -13,7 +13,6 @@ const lineEnd = 0x0a;
 const tailBytes = 4096;
 
 export interface JournalFile {
-  readonly path: string;
   /** Every line, including a last one that was cut off. */
   read(): readonly string[];
   /**
@@ -29,7 +28,6 @@ export type Append = (line: (previous: string | undefined) => string) => void;
 export function createJournalFile(path: string, machine: Machine): JournalFile {
   let shown = 0;
   return {
-    path,
     read() {
       const file = openPrivateFile(path, machine, constants.O_RDONLY);
       if (file === undefined) return [];

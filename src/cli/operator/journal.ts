@@ -13,7 +13,6 @@ import { redact, withoutSecrets } from '../terminal/redact.ts';
 import { valueAt } from '../wire/rows.ts';
 
 export interface Journal {
-  readonly path: string;
   /** Throws a usage error if nothing could be written, before there is something to write. */
   prepare(): Promise<void>;
   /** Resolves once the line is on the disk. */
@@ -94,7 +93,6 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
   }
 
   return {
-    path,
     prepare: async () => await enqueue(() => undefined),
     record: async (facts) => await enqueue(() => facts),
     async decide(facts) {

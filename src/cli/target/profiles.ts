@@ -35,7 +35,6 @@ export interface Keyring {
 }
 
 export interface ProfileStore {
-  readonly path: string;
   list(): Readonly<Record<string, Profile>>;
   /** The profile that commands use when they name none. */
   current(): string | undefined;
@@ -134,7 +133,6 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     });
   };
   return {
-    path,
     list,
     get,
     current() {
