@@ -60,3 +60,12 @@ test.each([
   });
   expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual(paid);
 });
+
+test('a part of a draw takes no more credits than the whole draw took', () => {
+  // A cent is worth half a millionth of a credit. Two were drawn before, one by one, for a millionth each; the last one stays
+  // while a cent does.
+  const few = lapsed('few', { originalCents: 6n, originalMicros: 3n, availableCents: 4n, availableMicros: 1n });
+  const openDraws = [draw({ grantId: 'few', appliedCents: 2n, creditMicros: 0n })];
+  const { draws } = burn({ usage: [red(1n)], grants: [few], openDraws });
+  expect(draws).toMatchObject([{ appliedCents: 1n, amountCents: 1n, creditMicros: 0n }]);
+});

@@ -92,4 +92,11 @@ describe('a ledger', () => {
   ])('is found out: %s', (words, entries) => {
     expect(ledgerProblems(entries).join('; ')).toContain(words);
   });
+
+  test('that has left the bounds of a grant is found out once, by the entry that left them', () => {
+    const entries = ledger(grant, { ...usage, amountCents: -1001n }, { ...usage, id: 'v', amountCents: -1n });
+    expect(ledgerProblems(entries).filter((problem) => problem.includes('out of bounds'))).toEqual([
+      'grant g is out of bounds after entry u',
+    ]);
+  });
 });
