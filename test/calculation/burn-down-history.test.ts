@@ -61,6 +61,23 @@ test.each([
   expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual(paid);
 });
 
+test('what a lapsed grant paid covers usage within a cap first, which leaves room of the cap to another line', () => {
+  const { draws } = burn({
+    usage: [
+      { ...red(1n), lineKey: 'a' },
+      { ...red(2n, late), lineKey: 'b' },
+      { ...blue(1n, late), lineKey: 'b' },
+    ],
+    grants: [lapsed('lapsed', { expiresAt: late }), grant({ grantId: 'open' })],
+    budgets: [{ ...capOfRed, maxCreditsCents: 2n }],
+    openDraws: [draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: 2n })],
+  });
+  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual([
+    'b lapsed 2',
+    'a open 1',
+  ]);
+});
+
 test('a part of a draw takes no more credits than the whole draw took', () => {
   // A cent is worth half a millionth of a credit. Two were drawn before, one by one, for a millionth each; the last one stays
   // while a cent does.
