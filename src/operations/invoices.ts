@@ -107,6 +107,7 @@ const shared = {
   response: one(invoice),
   view,
   documented: false,
+  tellsRepetition: true,
 } as const satisfies Partial<Operation>;
 
 /** Interface 4.5 and 4.6; moving an invoice on and its credit report are semantics 3, its explanation our choice. */

@@ -155,6 +155,8 @@ export interface Operation {
   readonly movesMoney?: true;
   /** Answers carry an ETag and the input may carry `ifMatch`. */
   readonly versioned?: true;
+  /** An answer tells, by the header of a replay, that what was asked for had been done before and nothing was changed now. */
+  readonly tellsRepetition?: true;
   /** Answers tell how many of the events were not new, beside their bodies. */
   readonly recordsEvents?: true;
   /** Bodies may be larger, and the rate limit does not count them (semantics 1). */

@@ -162,6 +162,7 @@ function responsesOf(operation: Operation): JsonObject {
       [answerHeaders.requestId]: textHeader('Names this request in the logs of the service.'),
       ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
       ...(operation.recordsEvents === true ? recordedEventsHeaders : {}),
+      ...(operation.tellsRepetition === true ? repetitionHeader : {}),
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
   };
@@ -188,6 +189,12 @@ const recordedEventsHeaders: JsonObject = {
   ),
   [inCapitals(answerHeaders.eventsOutsideContract)]: textHeader(
     'How many name a contract that does not cover their time: nobody is billed. Absent when none does.',
+  ),
+};
+
+const repetitionHeader: JsonObject = {
+  [inCapitals(answerHeaders.replayed)]: textHeader(
+    'true where it had been done before and nothing was changed now, and absent from other answers.',
   ),
 };
 

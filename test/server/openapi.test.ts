@@ -88,6 +88,16 @@ test('a create that may be repeated by its idempotency member describes the answ
   expect(withBoth.map(({ name }) => name)).toEqual(['credits.grant']);
 });
 
+test('what moves an invoice describes the header that tells of a repetition, and nothing else of one status does', () => {
+  const telling = routed.filter(({ route, operation: { status } }) => {
+    const { headers } = described(route.path, route.method).responses[String(status)] as { headers: object };
+    return 'Idempotency-Replayed' in headers;
+  });
+  expect(telling.map(({ name }) => name)).toEqual(
+    ['finalize', 'send', 'pay', 'cancel', 'refund'].map((verb) => `invoices.${verb}`),
+  );
+});
+
 test('what records events describes the headers that tell of known ones, and nothing else does', () => {
   const telling = routed.filter(({ route, operation: { status } }) => {
     const { headers } = described(route.path, route.method).responses[String(status)] as { headers: object };
