@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { answerHeaders } from '../answer-headers.ts';
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { apiKeyFormWords } from '../operations/api-key.ts';
 import { commandGroups, mayReplay, pathParameters, replayStatus, takesVersion } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -24,6 +25,7 @@ export function openApiDocument(operations: readonly Operation[], options: OpenA
     info: {
       title: 'tallybook',
       summary: 'Usage-based billing: customers, contracts, credits, meters, invoices.',
+      description: beyondSchemas,
       version: options.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -45,6 +47,17 @@ export function openApiDocument(operations: readonly Operation[], options: OpenA
     },
   };
 }
+
+/** What is refused although a schema allows it: JSON Schema takes 1.0 for an integer, and has no words for the rest. */
+const beyondSchemas = [
+  'Schemas cannot say all that is refused.',
+  'An integer is written with digits alone: not as 1.0, 1e3 or -0.',
+  `A number of credits has at most ${limits.creditFractionDigits} decimals.`,
+  `Dates and date-times are in the years ${limits.firstYear} to ${limits.lastYear}, and no minute has a second 60.`,
+  'Texts are well-formed Unicode, and most hold no control characters but tabs and line breaks. They come out in NFC.',
+  'Values of contract metadata, of event properties and of what these are compared with are measured in code units of UTF-16.',
+  'No object gives a name twice, and none has a member __proto__, constructor or prototype.',
+].join(' ');
 
 function tagsOf(operations: readonly Operation[]): Json {
   const groups = new Set(operations.filter(({ route }) => route !== undefined).map(({ command }) => command.group));

@@ -2,7 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
-import { errorFacts } from '../../src/errors.ts';
+import { BillingError, errorFacts } from '../../src/errors.ts';
+import { parseExactJson } from '../../src/exact-json.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { pathParameters } from '../../src/operations/operation.ts';
 import { parseInput } from '../../src/operations/parse.ts';
@@ -141,6 +142,31 @@ describe('the described body', () => {
     [0, false],
   ])('of a grant of %d credits: accepted %s', (creditAmount, isAccepted) => {
     expect(judged('credits.grant', { ...grant, creditAmount })).toBe(isAccepted);
+  });
+});
+
+describe('the description says what is refused although a schema allows it', () => {
+  const { description } = document['info'] as { description: string };
+  const event = { eventName: 'x', customerId: 'c' };
+  const grant = { expiresAt: '2099-12-31T00:00:00Z' };
+
+  test.each([
+    ['written with digits alone', 'credits.grant', grant, '"amountCents":1.0'],
+    ['at most 6 decimals', 'credits.grant', grant, '"creditRateCents":1,"creditAmount":0.0000001'],
+    ['years 2000 to 2100', 'credits.grant', {}, '"expiresAt":"2101-01-01T00:00:00Z","amountCents":1'],
+    ['well-formed Unicode', 'products.create', {}, String.raw`"name":"\ud800"`],
+    ['control characters', 'products.create', {}, String.raw`"name":"\u0007"`],
+    ['UTF-16', 'contracts.update', {}, `"metadata":{"a":"${'\u{1f600}'.repeat(251)}"}`],
+    ['a name twice', 'products.create', { name: 'x' }, '"description":"x","description":"x"'],
+    ['__proto__', 'usage.ingest', event, '"properties":{"__proto__":1}'],
+  ])('%s: %s', (phrase, operationId, body, members) => {
+    const text = JSON.stringify({ ...body, ' ': 0 }).replace('" ":0', members);
+    const operation = routed.find(({ name }) => name === operationId)?.operation;
+    if (operation === undefined) throw new Error(`${operationId} has no route`);
+    const params = Object.fromEntries(Object.keys(operation.params.shape).map((name) => [name, 'x']));
+    expect(description).toContain(phrase);
+    expect(judged(operationId, JSON.parse(text) as object)).toBe(true);
+    expect(() => parseInput(operation, { params, body: parseExactJson(text) })).toThrow(BillingError);
   });
 });
 
