@@ -33,14 +33,18 @@ import { costFields } from './usage-question.ts';
 /** A primitive; a number has the digits that the sender wrote (semantics 8). */
 export type EventPropertyValue = string | boolean | null | ExactNumber;
 
-/** A primitive; numbers have at most 40 digits before and 40 after the point (semantics 8, our choice of the bounds). */
+/**
+ * A primitive of at most 4,096 characters; numbers have at most 40 digits before and 40 after the point, not counting zeros that
+ * change nothing (semantics 8, our choice of the bounds).
+ */
 const propertyValue = z
   .custom<EventPropertyValue>(isPrimitive, { error: 'must be text, a number, a boolean or null' })
+  .refine((value) => lengthOf(value) <= limits.eventPropertyValueCharacters, {
+    error: `must have at most ${limits.eventPropertyValueCharacters} characters`,
+    abort: true,
+  })
   .refine((value) => !isExactNumber(value) || isSmallEnough(textOfNumber(value)), {
     error: 'must be a number below 1e40 with at most 40 decimals',
-  })
-  .refine((value) => typeof value !== 'string' || value.length <= limits.eventPropertyValueCharacters, {
-    error: `must have at most ${limits.eventPropertyValueCharacters} characters`,
   })
   .refine((value) => typeof value !== 'string' || isStorable(value), {
     error: 'must be well-formed Unicode without NUL',
@@ -50,6 +54,12 @@ const propertyValue = z
 
 function isPrimitive(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || isExactNumber(value);
+}
+
+/** As it is kept: a number keeps its zeros, also those that change nothing. */
+function lengthOf(value: EventPropertyValue): number {
+  if (typeof value === 'string') return value.length;
+  return JSON.isRawJSON(value) ? value.rawJSON.length : 0;
 }
 
 /** One event as it is sent; `eventInput` says that exactly one of the two customer ids is given. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { exactNumber } from '../../src/exact-json.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
@@ -105,6 +106,18 @@ describe('sending an event', () => {
     await expect(ingest({ customerId, properties: { model: { name: 'large' } } })).rejects.toMatchObject({
       kind: 'invalidInput',
       message: 'properties.model: must be text, a number, a boolean or null',
+    });
+  });
+
+  // A list shows what is kept, and a hundred numbers of 16 MB are longer than any text can be.
+  test.each([
+    ['a text', (zeros: number) => '0'.repeat(zeros + 2)],
+    ['a number', (zeros: number) => exactNumber(`1.${'0'.repeat(zeros)}`)],
+  ])('with a value of more than 4096 characters is refused, which is %s', async (_what, valueOf) => {
+    expect((await ingest({ customerId, properties: { n: valueOf(4094) } })).status).toBe(202);
+    await expect(ingest({ customerId, properties: { n: valueOf(4095) } })).rejects.toMatchObject({
+      kind: 'invalidInput',
+      message: 'properties.n: must have at most 4096 characters',
     });
   });
 
