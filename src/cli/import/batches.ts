@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream';
 
-import { BadRequestError } from '../../errors.ts';
+import { BadRequestError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
 import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
 import { measured, notUtf8, sniffed, unpacked } from './input.ts';
 import type { ImportFormat } from './input.ts';
@@ -56,6 +56,12 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
     if (code.startsWith('ERR_ENCODING_INVALID')) throw notUtf8(undefined, error);
     if (code === 'CSV_MAX_RECORD_SIZE')
       throw rowWithoutEnd((error as { readonly records?: number }).records ?? 0, error);
+    if (isFailureOfDisk(error)) {
+      throw new UnavailableError(`the disk failed while the file was read (${code})`, {
+        cause: error,
+        hint: 'check its disk, or use a copy of the file',
+      });
+    }
     const words = damageOf(code);
     throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });
   }

@@ -259,6 +259,18 @@ test.each([true, false])(
   },
 );
 
+test('a disk that fails under the file is not the fault of the file', async () => {
+  async function* failing() {
+    yield Buffer.from('timestamp,city\n2026-02-01 00:00:00,Bonn\n');
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+  }
+  const options = { delimiter: ',', batchSize: 1, mapping: { ...mapping, eventName: 'e', customer: 'acme' } };
+  await expect(readBatches(Readable.from(failing()), options).next()).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'the disk failed while the file was read (EIO)',
+  });
+});
+
 describe('a damaged file is a bad request', () => {
   test.each<[string, Buffer, ImportFormat, string]>([
     [
