@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { createWaitingNote, isTooLong } from '../session/patiently.ts';
+import { createWaitingNote, isTooLong, outagePauses, passing } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
@@ -48,11 +48,7 @@ export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'interrupted',
 ]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
-/** After these errors the service may answer a moment later, and no row is done twice. */
-const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);
 const waitsPerUnit = 100;
-/** Seconds before each further try of a row: half a minute in all, which outlasts a restart of the service. */
-const outagePauses = [1, 2, 4, 8, 16];
 const failuresInARow = 5;
 
 /** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */

@@ -24,6 +24,7 @@ import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render, spreadsheetCell } from '../output/output.ts';
+import { createWaitingNote } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
 import { confirmWrite } from '../session/prompts.ts';
@@ -162,6 +163,8 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
       onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal,
+      // The service may be about to be back. A database in this process has waited for its lock already.
+      onWait: target.kind === 'remote' ? createWaitingNote(session) : undefined,
     });
     progress.stop();
     if (counting !== undefined) await tellLate(session, counting, lateBefore);

@@ -8,6 +8,7 @@ import { BillingError, nounOfNamesNo, reworded } from '../../errors.ts';
 import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
+import { type OnWait, throughOutage } from '../session/patiently.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import type { Batch, Batches, RefusedRow } from './batches.ts';
 import type { ImportedEvent } from './mapping.ts';
@@ -38,12 +39,14 @@ export interface SendingOptions {
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
+  /** Called before a batch without an answer is sent again; without it, none is. */
+  readonly onWait?: OnWait | undefined;
 }
 
 /** Throws what stops the whole import: a file that cannot be read to the end, a service that cannot be reached. */
 export async function importEvents(
   batches: Batches,
-  { billing, isRehearsal = false, onAccepted, onProgress, signal }: SendingOptions,
+  { billing, isRehearsal = false, onAccepted, onProgress, signal, onWait }: SendingOptions,
 ): Promise<ImportReport> {
   let rows = 0;
   let accepted = 0;
@@ -72,7 +75,7 @@ export async function importEvents(
     for await (const batch of batches) {
       for (const row of batch.refused) refused.push(row);
       rows += batch.lines.length + batch.refused.length;
-      accepted += await send(batch, { billing, onAccepted, onAnswer, refused });
+      accepted += await send(batch, { billing, onAccepted, onAnswer, refused, onWait, signal });
       ({ lastLine, unit } = batch);
       if (batch.isRest) continue;
       onProgress?.({ rows, bytes: batch.bytes });
@@ -89,7 +92,8 @@ type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
 type Told = Pick<Answer, 'knownEvents' | 'outsideContractCount'>;
 
-interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted'> {
+interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted' | 'onWait'> {
+  readonly signal: AbortSignal | undefined;
   /** Called with what the service tells of each accepted batch. */
   readonly onAnswer: (told: Told) => void;
   readonly refused: RefusedRow[];
@@ -101,8 +105,10 @@ async function send(rows: Rows, sending: Sending): Promise<number> {
   if (events.length === 0) return 0;
   const input: CallInput = { body: { events } };
   const withHash = requestHash === undefined ? input : withKnownHash(input, requestHash);
+  const { billing, onWait, signal } = sending;
+  const call = async () => await billing.call('usage.ingestBatch', withHash);
   try {
-    sending.onAnswer(await sending.billing.call('usage.ingestBatch', withHash));
+    sending.onAnswer(await (onWait === undefined ? call() : throughOutage(call, { onWait, signal })));
   } catch (error) {
     if (!(error instanceof BillingError) || !isAboutRows(error)) throw error;
     return await sendWithout(rows, error, sending);

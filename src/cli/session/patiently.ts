@@ -25,6 +25,29 @@ export async function patiently<T>(call: () => Promise<T>, onWait: OnWait): Prom
   }
 }
 
+/** After these errors the service may answer a moment later. */
+export const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);
+/** Seconds before each further try of what got no answer: half a minute in all, which outlasts a restart of the service. */
+export const outagePauses = [1, 2, 4, 8, 16];
+
+/** Repeats a call that gets no answer, unless `signal` says to stop; the call has to do no more when it is made twice. */
+export async function throughOutage<T>(
+  call: () => Promise<T>,
+  { onWait, signal }: { readonly onWait: OnWait; readonly signal?: AbortSignal | undefined },
+): Promise<T> {
+  for (const seconds of outagePauses) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof BillingError) || !passing.has(error.kind)) throw error;
+      if (isTooLong(error) || signal?.aborted === true) throw error;
+      onWait(error);
+      await pause((error.retryAfterSeconds ?? seconds) * 1000, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return await call();
+}
+
 /** Whether a service asks for more time than a call may take: then a person had better come back later. */
 export function isTooLong({ retryAfterSeconds = 0 }: BillingError): boolean {
   return retryAfterSeconds * 1000 > limits.totalTimeoutMilliseconds;
