@@ -62,3 +62,15 @@ test('a profile of production that was changed by hand does not send its key: it
   change('credentials.json', /,\s*"environment": "production"/, '');
   expect((await shell.run('customers list --profile box')).code).toBe(0);
 });
+
+test('what a profile without a key is told to do stores one', async () => {
+  const shell = createShell();
+  const input = `tally_live_${'c0ffee'.repeat(8)}`;
+  const url = 'https://box.example.com';
+  await shell.run(`profile add box --environment sandbox --base-url ${url} --no-check --key-stdin`, { input });
+  writeFileSync(join(shell.home, 'config', 'credentials.json'), '{}');
+  const { stderr } = await shell.run('customers list --profile box');
+  const told = /store one with: tally (.*), or set/.exec(stderr)?.[1]?.replace(' URL ', ` ${url} `);
+  expect((await shell.run(`${told} --no-check`, { input })).stderr).toContain('profile box replaced');
+  expect((await shell.run('customers list --profile box')).code).toBe(0);
+});
