@@ -51,12 +51,14 @@ export function createTransport(target: Target, options: WayOptions): Transport 
   let isClosed = false;
   return {
     async send(request, timeoutMilliseconds) {
+      // Nothing may be left of the time, or more than a timer can wait.
+      const patience = Math.min(limits.timerMilliseconds, Math.max(1, Math.round(timeoutMilliseconds)));
       try {
         if (isClosed) throw new Closed();
         way ??= openWay(target, options);
-        return await exchange(await way, request, timeoutMilliseconds);
+        return await exchange(await way, request, patience);
       } catch (error) {
-        return noAnswer(error, timeoutMilliseconds);
+        return noAnswer(error, patience);
       }
     },
     async close() {
@@ -115,8 +117,7 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
     timeout: limits.responseHeadersTimeoutMilliseconds,
   });
   // Not by a signal: what Node loads for one takes a tenth of the whole request.
-  const patience = Math.min(limits.timerMilliseconds, Math.max(1, Math.round(timeoutMilliseconds)));
-  const deadline = setTimeout(() => sent.destroy(new Late()), patience);
+  const deadline = setTimeout(() => sent.destroy(new Late()), timeoutMilliseconds);
   sent.on('timeout', () => sent.destroy(new Silence()));
   sent.on('socket', (socket) => limitConnecting(socket, sent));
   // Only this listener gets an error that occurs while the body is read: the body merely ends.
@@ -192,7 +193,7 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   if (error instanceof NoConnection)
     return { reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`, isTemporary: true };
   if (error instanceof Late)
-    return { reason: `no answer within ${Math.round(timeoutMilliseconds) / 1000} seconds`, isTemporary: false };
+    return { reason: `no answer within ${timeoutMilliseconds / 1000} seconds`, isTemporary: false };
   if (error instanceof TooLarge) return { reason: `not a valid response: ${error.message}`, isTemporary: false };
   if (error instanceof Silence) return { reason: 'the answer stopped coming', isTemporary: true };
   const code = codeOf(error);

@@ -75,6 +75,12 @@ describe('waiting', () => {
     await expect(granting).rejects.toBeInstanceOf(UnsentError);
   });
 
+  test('a request that begins when the time is over tells no negative time', async () => {
+    const service = await startRawService('', () => {});
+    const client = startClient(service.url, { timeoutMilliseconds: -20 });
+    await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.001 seconds`);
+  });
+
   test('a write whose handshake breaks off is sent again', async () => {
     const service = await startRawService('', (socket) => socket.resetAndDestroy());
     const client = startClient(service.url.replace('http:', 'https:'));
