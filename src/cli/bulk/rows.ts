@@ -66,8 +66,14 @@ export async function readRows(
 function columnsOf(header: readonly string[], command: CommandSpec, ignored: readonly string[]): Column[] {
   const skipped = new Set(ignored.map(folded));
   const taken = new Set<string>();
-  return header.map((name) => {
+  return header.map((name, index) => {
     if (skipped.has(folded(name))) return { kind: 'ignored' };
+    // Spreadsheets leave empty columns behind.
+    if (name === '') {
+      throw new BillingError('usage', `column ${index + 1} has no name`, {
+        hint: "name it in the header, or skip all without a name with --ignore ''",
+      });
+    }
     const column = columnOf(name, command);
     if (column === undefined) {
       throw new BillingError('usage', `the column "${name}" is not a field of ${command.group} ${command.verb}`, {

@@ -70,6 +70,15 @@ describe('the command line', () => {
     expect(JSON.parse(await printed('json'))).toEqual({ plan: '0 grants: 0.00 USD to 0 customers', totals: [] });
   });
 
+  test('a column without a name is refused by its place, with what skips it', async () => {
+    const input = 'contractId,amountCents,\n';
+    const words = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o json'.split(' ');
+    const { code, stderr } = await createShell().run(words, { input });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('column 3 has no name\n  hint: name it in the header')]);
+    expect(stderr).toContain("--ignore ''");
+    expect((await createShell().run([...words, '--ignore', ''], { input })).code).toBe(0);
+  });
+
   test('an id for all rows beside a column of ids is refused', async () => {
     const shell = createShell();
     const { code, stderr } = await shell.run('credits grant k --from -', { input: 'contractId,amountCents\nl,1\n' });
