@@ -185,8 +185,10 @@ async function checkContent(source: string, copy: string, manifest: BackupManife
   throw damagedBackup(source, 'it is not the file that its manifest describes');
 }
 
+const withManifest = 'a backup is restored together with the manifest that was written with it';
+
 function readManifest(path: string): BackupManifest {
-  const text = readFileSync(readableFile(path), 'utf8');
+  const text = readFileSync(readableFile(path, withManifest), 'utf8');
   try {
     const manifest = JSON.parse(text) as Partial<BackupManifest> | null;
     const isComplete =
@@ -200,12 +202,12 @@ function readManifest(path: string): BackupManifest {
     // Refused below, like JSON that is not a manifest.
   }
   throw new BillingError('checkFailed', `${path} is not the manifest of a backup; nothing was restored`, {
-    hint: 'a backup is restored together with the manifest that was written with it',
+    hint: withManifest,
   });
 }
 
-function readableFile(path: string): string {
-  const found = existingFile(path);
+function readableFile(path: string, whereMissing?: string): string {
+  const found = existingFile(path, whereMissing);
   try {
     accessSync(found, constants.R_OK);
     return found;
@@ -217,13 +219,13 @@ function readableFile(path: string): string {
   }
 }
 
-function existingFile(path: string): string {
+function existingFile(path: string, whereMissing = 'check the path'): string {
   refuseUrl(path, aBackup);
   const absolute = resolve(path);
   const found = factsOf(absolute);
   if (found?.isFile() === true) return absolute;
   throw new NotFoundError(found === undefined ? `there is no file ${absolute}` : `${absolute} is not a file`, {
-    hint: 'check the path',
+    hint: whereMissing,
   });
 }
 

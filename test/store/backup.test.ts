@@ -277,6 +277,13 @@ describe('a restored database', () => {
     expect(existsSync(restored)).toBe(false);
   });
 
+  test('without its manifest is not taken for a path that is wrong', async () => {
+    rmSync(manifestPath());
+    expect((await refusal(again())).hint).toContain('together with the manifest');
+    rmSync(copy);
+    expect((await refusal(again())).hint).toBe('check the path');
+  });
+
   test.each(['bytes', 'sha256', 'schemaVersion', 'organizations'])(
     'is not made from a backup whose manifest does not say its %s',
     async (name) => {
