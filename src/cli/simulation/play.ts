@@ -34,6 +34,8 @@ export interface Played {
   readonly names: Names;
   readonly steps: readonly Step[];
   readonly eventCount: number;
+  /** Events from the end on, which were not played. */
+  readonly laterEventCount: number;
 }
 
 export interface PlayOptions {
@@ -63,7 +65,8 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
     for (const step of steps) if (step.at === instant) await take(step, scenario, { billing, names });
     for (const { at, look } of looks) if (at === instant) await look(names);
   }
-  return { names, steps, eventCount: passing.sent() };
+  const eventCount = passing.sent();
+  return { names, steps, eventCount, laterEventCount: usage.length - eventCount };
 }
 
 async function makeCatalog(

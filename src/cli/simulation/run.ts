@@ -9,6 +9,7 @@ import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
 import { junitHeader, junitXml } from './junit.ts';
@@ -65,11 +66,21 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
       onProgress: ({ events, at }) =>
         progress.update({ rows: events, done: Temporal.Instant.from(at).epochMilliseconds - (begin ?? 0) }),
     });
+    tellLater(played.laterEventCount, until, session);
     return await reportOf(scenario, { billing, played, outcomes: inOrder(outcomes) });
   } finally {
     progress.stop();
     await opened.close();
   }
+}
+
+/** A file with the dates of another year would otherwise only look like little usage. */
+function tellLater(count: number, until: string, session: Session): void {
+  if (count === 0) return;
+  tell(
+    session,
+    say`warning: ${counted(count, 'event')} ${count === 1 ? 'is' : 'are'} not before the end, ${until}: not played`,
+  );
 }
 
 /** Sorted by line of the file, whenever they were checked. */

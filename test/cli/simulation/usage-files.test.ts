@@ -68,4 +68,14 @@ describe('events of a file', () => {
     expect(stderr).toContain(`requests.jsonl:2: ${words} in the scenario\n`);
     expect(stderr).toContain(meant === undefined ? 'hint: its ids are ' : `hint: did you mean ${meant}?`);
   });
+
+  test('are told of where they come too late to be played', async () => {
+    const late = { customerId: 'acme', timestamp: '2026-04-01T00:00:00Z' };
+    const { billed, stderr } = await played('{ file: requests.jsonl }', { customerId: 'acme' }, late);
+    expect(billed).toEqual(['first\t100']);
+    expect(stderr).toBe(
+      'warning: 1 event is not before the end, 2026-04-01T00:00:00.000Z: not played\n1 event, 6 invoices\n',
+    );
+    expect((await played('{ file: requests.jsonl }', { customerId: 'acme' })).stderr).toBe('1 event, 6 invoices\n');
+  });
 });
