@@ -202,15 +202,27 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
   const included = Object.values(view.included ?? {}).flat();
   const columns = [...view.columns, ...included];
   const headers = columns.map((column) => column.header.toLowerCase());
-  const unknown = [
+  const asked = [
     ...(choice.jsonFields ?? []),
     ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
-  ].find((name) => !fields.includes(name.split('.')[0] ?? ''));
-  if (unknown === undefined) return;
-  const inner = columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
-  throw new BillingError('usage', `there is no field "${unknown}"`, {
-    hint: inner === undefined ? `the fields are ${fields.join(', ')}` : `did you mean ${inner}?`,
-  });
+  ];
+  const unknown = asked.find((name) => !fields.includes(name.split('.')[0] ?? ''));
+  if (unknown !== undefined) {
+    const inner = columns.find(({ path }) => path.endsWith(`.${unknown}`))?.path;
+    throw noField(unknown, inner === undefined ? `the fields are ${fields.join(', ')}` : `did you mean ${inner}?`);
+  }
+  const ofList = asked.find((name) => isOfWholeList(name, view));
+  if (ofList !== undefined) throw noField(ofList, `did you mean ${ofList.replace('.', '.*.')}?`);
+}
+
+function noField(name: string, hint: string): BillingError {
+  return new BillingError('usage', `there is no field "${name}"`, { hint });
+}
+
+/** Whether it names a field of a list, and not one of its elements: `invoices.totalCents`. */
+function isOfWholeList(name: string, { parts = {} }: View): boolean {
+  const [list = '', inner] = name.split('.');
+  return inner !== undefined && Object.hasOwn(parts, list) && !/^(?:\*|\d+)$/.test(inner);
 }
 
 /** The field that `-o name` prints. */

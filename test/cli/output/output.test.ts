@@ -382,4 +382,19 @@ describe('a choice of output that cannot be', () => {
   ])('%j names a field that is not there', async (flags, name) => {
     await expect(printed(list, flags)).rejects.toThrow(`there is no field "${name}"`);
   });
+
+  test('a field of a list is not one of its elements', async () => {
+    const view: View = { rows: 'data', columns: [], parts: { lines: [{ header: 'CENTS', path: 'cents' }] } };
+    const shown = async (name: string) =>
+      await render({ data: { lines: [{ cents: 7 }] } }, view, {
+        choice: chooseOutput({ json: name }, pipe),
+        fields: ['lines'],
+        stdout: pipe,
+      });
+    await expect(shown('lines.cents')).rejects.toMatchObject({
+      message: 'there is no field "lines.cents"',
+      hint: 'did you mean lines.*.cents?',
+    });
+    expect(await shown('lines.*.cents,lines.0.cents')).toContain('"lines.0.cents": 7');
+  });
 });
