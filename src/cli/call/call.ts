@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import { isExactNumber } from '../../exact-json.ts';
 import type { OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { centsOfCredits, microsOfText } from '../../whole-amounts.ts';
+import { centsOfCredits, creditsText, microsOfText } from '../../whole-amounts.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
@@ -105,11 +105,13 @@ export async function agreed(command: CommandSpec, input: CallInput, asking: Ask
       import('./subject.ts'),
       import('../../operations/parse.ts'),
     ]);
-    await parseCall(command.operation as OperationName, input);
+    const { body } = await parseCall(command.operation as OperationName, input);
     if (command.operation === grantOperation) {
       await (await import('./judge-first.ts')).judgeFirst(input, asking);
     }
-    return vouch(`${await subjectOf(command, input, { session, target })}${effectOf(command, input)}`);
+    return vouch(
+      [await subjectOf(command, input, { session, target }), effectOf(command, input), worthOf(body)].join(''),
+    );
   });
 }
 
@@ -170,14 +172,14 @@ function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const amounts = Object.entries(input.body ?? {})
     .filter(([name, value]) => name.endsWith('Cents') && isExactNumber(value))
     .map(([name, value]) => say`\n${name} is ${amountText(wireText(value))} USD`);
-  return vouch([head, '\n', body, ...amounts, worthOf(input.body)].join(''));
+  return vouch([head, '\n', body, ...amounts].join(''));
 }
 
-/** The value of credits at a rate, which no member of the body gives. */
+/** The value of credits at a rate, which no member of the body gives; `body` is parsed, so that any spelling can be computed with. */
 function worthOf(body: unknown): SafeText {
-  const { creditRateCents, creditAmount } = body as Record<string, unknown>;
-  if (!isExactNumber(creditRateCents) || !isExactNumber(creditAmount)) return vouch('');
-  const credits = wireText(creditAmount);
-  const cents = centsOfCredits(microsOfText(credits), BigInt(wireText(creditRateCents)));
-  return say`\n${credits} credits are worth ${amountText(String(cents))} USD`;
+  const { creditRateCents, creditAmount } = (body ?? {}) as Record<string, unknown>;
+  if (typeof creditRateCents !== 'number' || typeof creditAmount !== 'string') return vouch('');
+  const micros = microsOfText(creditAmount);
+  const cents = centsOfCredits(micros, BigInt(creditRateCents));
+  return say`\n${creditsText(micros)} credits are worth ${amountText(String(cents))} USD`;
 }

@@ -316,6 +316,9 @@ describe('a write to production', () => {
     expect(rated).toContain('}\ncreditRateCents is 500.00 USD\n10.000001 credits are worth 5000.00 USD\n? Go on?');
     const free = await asked('--credit-rate-cents 0 --credit-amount 5');
     expect(free).toContain('}\ncreditRateCents is 0.00 USD\n5 credits are worth 0.00 USD\n? Go on?');
+    const spelled = async (credits: string) => await asked(`--credit-rate-cents 10 --credit-amount ${credits}`);
+    expect(await spelled('1e2')).toContain('\n100 credits are worth 10.00 USD\n? Go on?');
+    expect(await spelled('1.1000000000')).toContain('\n1.1 credits are worth 0.11 USD\n? Go on?');
   });
 
   test.each([
