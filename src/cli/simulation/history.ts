@@ -59,7 +59,10 @@ export interface History {
 
 const firstDay = `${limits.firstYear}-01-01`;
 
-/** Reads the history. `only` names customers by either id; empty means all. `until` is the end of usage, exclusive, if not all counts. */
+/**
+ * Reads the history. `only` names customers by either id; empty means all. `until` is the end of usage and movements of credits,
+ * exclusive, if not all count.
+ */
 export async function readHistory(
   billing: Billing,
   { only, until }: { readonly only: readonly string[]; readonly until: string | undefined },
@@ -86,10 +89,12 @@ export async function readHistory(
   for (const { terms, ...contract } of all.filter(({ customerId }) => ids.has(customerId))) {
     assert(terms !== undefined, `contract ${contract.id} came with its terms`);
     const invoices = billedOn.get(contract.id) ?? [];
+    const { ownGrantId, movements } = await creditsOf(billing, { ...contract, terms }, invoices);
     contracts.push({
       contract: { ...contract, terms },
       budgets: (await billing.call('budgets.list', { params: { contractId: contract.id } })).body.data.budgets,
-      ...(await creditsOf(billing, { ...contract, terms }, invoices)),
+      ownGrantId,
+      movements: movements.filter(({ at }) => until === undefined || at < until),
     });
   }
   const planIds = new Set(contracts.map(({ contract }) => contract.planId));

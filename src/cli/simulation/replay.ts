@@ -245,7 +245,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
     start,
     onProgress,
   });
-  const deeds = [...extraGrants(scene, start), ...movements(scene)].filter(({ at }) => at < until);
+  const deeds = [...extraGrants(scene, start), ...movements(scene)].filter(({ at }) => at <= until);
   for (const { at, act } of deeds.toSorted((one, other) => compareText(one.at, other.at))) {
     await passing.until(at);
     await act();

@@ -6,18 +6,21 @@ import { createStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 
-test('usage that was recorded ahead of the clock is repeated: drafts have it', async () => {
+test('what was recorded at the very instant of the clock, or ahead of it, is repeated: drafts have it', async () => {
   const stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-01-01' } });
   const customerId = await createCustomer(world, 'acme');
   const meterId = await createMeter(world, 'TOKENS');
-  await createContract(world, { customerId, pricingIds: [await createPrice(world, meterId, { unitAmount: '1' })] });
+  const pricingIds = [await createPrice(world, meterId, { unitAmount: '1' })];
+  const contractId = await createContract(world, { customerId, pricingIds });
   await world.call('clock.advance', { body: { to: '2026-01-20' } });
   for (const timestamp of ['2026-01-19T00:00:00Z', '2026-01-20T00:00:00Z', '2026-01-20T01:00:00Z']) {
     await send(world, { customerId, properties: { tokens: 10 }, timestamp });
   }
+  const body = { amountCents: 700, expiresAt: '2027-01-01T00:00:00Z' };
+  await world.call('credits.grant', { params: { contractId }, body });
   await world.close();
   const compared = async (...flags: string[]) => {
     const { stdout } = await stage.tally(['simulate', 'compare', '--database', database, ...flags, '-o', 'json']);
@@ -30,8 +33,8 @@ test('usage that was recorded ahead of the clock is repeated: drafts have it', a
 
   expect(all).toMatchObject({
     eventCount: 3,
-    total: { billedCents: 3000, beforeCents: 3000, afterCents: 2900 },
+    total: { billedCents: 2300, beforeCents: 2300, afterCents: 2200 },
     notes: [],
   });
-  expect(before).toMatchObject({ eventCount: 1, total: { billedCents: 3000, beforeCents: 1000, afterCents: 900 } });
+  expect(before).toMatchObject({ eventCount: 1, total: { billedCents: 2300, beforeCents: 1000, afterCents: 900 } });
 });
