@@ -49,6 +49,7 @@ export function* generatedUsage(entry: Usage, options: GeneratorOptions): Genera
       const values = Object.entries(properties).map(([name, property]) => [name, valueOf(property, random)] as const);
       if (instant >= to) continue;
       yield {
+        index: options.index,
         timestamp: timestampOf(Temporal.Instant.fromEpochMilliseconds(instant)),
         eventName,
         customer,

@@ -3,7 +3,7 @@
  * happened.
  */
 
-import { ConflictError } from '../../errors.ts';
+import { BillingError, ConflictError, reworded } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -21,6 +21,8 @@ export interface PassingOptions {
   /** Usage within one such span arrives together. */
   readonly resolution: string;
   readonly start: string;
+  /** File and line of an event by its place in `events`, for a refusal. */
+  readonly placeOf?: (place: number) => string;
   readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
 }
 
@@ -34,7 +36,10 @@ export interface Passing {
 }
 
 /** The clock must be simulated, and stand at `start`. */
-export function createPassing(billing: Billing, { events, resolution, start, onProgress }: PassingOptions): Passing {
+export function createPassing(
+  billing: Billing,
+  { events, resolution, start, placeOf, onProgress }: PassingOptions,
+): Passing {
   const span = Temporal.Duration.from(resolution).total('milliseconds');
   const origin = millisecondsOf(start);
   let now = start;
@@ -60,7 +65,12 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
   };
 
   const send = async (batch: readonly TimedEvent[]) => {
-    await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
+    try {
+      await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
+    } catch (error) {
+      const first = next;
+      throw placeOf === undefined ? error : placed(error, (index) => placeOf(first + index));
+    }
     next += batch.length;
   };
 
@@ -90,6 +100,16 @@ export function createPassing(billing: Billing, { events, resolution, start, onP
     },
     sent: () => next,
   };
+}
+
+/** Says where a refused event comes from, in place of its index in a batch that nobody sees. */
+function placed(error: unknown, placeOf: (index: number) => string): unknown {
+  if (!(error instanceof BillingError)) return error;
+  const message = error.message.replaceAll(
+    /(?<=^|; )events\[(\d+)\](\.?)/g,
+    (_words, index, dot) => `${placeOf(Number(index))}${dot === '' ? '' : ': '}`,
+  );
+  return reworded(error, message);
 }
 
 function millisecondsOf(timestamp: string): number {

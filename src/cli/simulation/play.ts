@@ -2,7 +2,8 @@
 
 import { dirname, resolve } from 'node:path';
 
-import { InvalidInputError } from '../../errors.ts';
+import { assert } from '../../assert.ts';
+import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
@@ -54,9 +55,14 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
   const usage = await usageOf(scenario);
   const steps = stepsOf(scenario);
   const passing = createPassing(billing, {
-    events: usage.map((event) => ({ at: event.timestamp, toBody: () => bodyOf(event, names) })),
+    events: usage.map((event) => ({ at: event.timestamp, toBody: () => bodyOf(event, names, scenario) })),
     resolution: file.resolution ?? 'P1D',
     start: file.start,
+    placeOf(place) {
+      const event = usage[place];
+      assert(event !== undefined, 'a refusal names an event of its batch');
+      return placeOf(event, scenario);
+    },
     onProgress,
   });
   const instants = [...new Set([file.start, ...steps.map(({ at }) => at), ...looks.map(({ at }) => at), file.until])];
@@ -127,10 +133,22 @@ function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {
   throw new InvalidInputError([issueAt(path, `makes ${count} events of at most ${limits.simulatedEvents}`)]);
 }
 
-function bodyOf({ customer, contract, ...event }: UsageEvent, names: Names) {
-  return {
-    ...event,
-    customerId: idOf(names, 'customers', customer),
-    contractId: contract === undefined ? undefined : idOf(names, 'contracts', contract),
-  };
+function placeOf({ index, line }: UsageEvent, scenario: Scenario): string {
+  const { file = '' } = scenario.file.usage?.[index] ?? {};
+  return line === undefined
+    ? `${scenario.fileName}:${scenario.lineOf(['usage', index])}`
+    : `${besides(scenario, file)}:${line}`;
+}
+
+function bodyOf(used: UsageEvent, names: Names, scenario: Scenario) {
+  const { customer, contract, index: _index, line: _line, ...event } = used;
+  try {
+    return {
+      ...event,
+      customerId: idOf(names, 'customers', customer),
+      contractId: contract === undefined ? undefined : idOf(names, 'contracts', contract),
+    };
+  } catch (error) {
+    throw error instanceof BillingError ? reworded(error, `${placeOf(used, scenario)}: ${error.message}`) : error;
+  }
 }

@@ -55,11 +55,14 @@ export async function usageOfFile(
     const [first] = refused;
     if (first !== undefined) throw new BillingError('invalidInput', `${path}:${first.line}: ${first.reason}`);
     for (const [place, event] of events.entries()) {
-      const at = `${path}:${lines[place]}`;
+      const line = lines[place];
+      const at = `${path}:${line}`;
       const isInternal = event.customerId !== undefined;
       const customerId = isInternal ? event.customerId : event.externalCustomerId;
       const customerField = isInternal ? 'customerId' : (customerColumn ?? 'externalCustomerId');
       read.push({
+        index,
+        line,
         timestamp: utcTimestamp(event.timestamp) ?? event.timestamp,
         eventName: event.eventName,
         customer: known(customerId, customers, `${at}: ${customerField}: there is no customer`),

@@ -23,20 +23,22 @@ catalog:
   pricing:
     - { product: Inference, name: Requests, model: USAGE, meter: REQUESTS, priceInterval: MONTH, unitAmount: 1 }
   plans: [{ name: Standard, items: [{ product: Inference, price: Requests }] }]
-customers: [{ id: acme }]
+customers: [{ id: acme }, { id: globex }]
 contracts: [{ id: first, customer: acme, plan: Standard }, { id: second, customer: acme, plan: Standard }]
 `;
 
 let count = 0;
 /** Plays it with the events of a file. */
-async function played(usage: string, ...ids: object[]) {
+const played = async (usage: string, ...ids: object[]) => await playedIn(scenario, usage, ...ids);
+
+async function playedIn(text: string, usage: string, ...ids: object[]) {
   count += 1;
   const folder = join(stage.directory, String(count));
   mkdirSync(folder);
   const event = { eventName: 'request', timestamp: '2026-03-02T10:00:00Z', properties: {} };
   const lines = ids.map((own, index) => JSON.stringify({ ...event, ...own, idempotencyKey: String(index) }));
   writeFileSync(join(folder, 'requests.jsonl'), lines.join('\n'));
-  writeFileSync(join(folder, 'scenario.yaml'), `${scenario}usage: [${usage}]\n`);
+  writeFileSync(join(folder, 'scenario.yaml'), `${text}usage: [${usage}]\n`);
   const flags = ['--show', 'invoices', '--columns', 'contract,totalCents'];
   const { exitCode, stdout, stderr } = await stage.tally(['simulate', 'run', join(folder, 'scenario.yaml'), ...flags]);
   return { exitCode, stderr, billed: stdout.split('\n').filter((line) => line !== '' && !line.endsWith('\t0')) };
@@ -61,12 +63,28 @@ describe('events of a file', () => {
     [{ customerId: 'acme', contractId: 'secnod' }, 'contractId: there is no contract secnod', 'second'],
     [{ customerId: 'acme', contractId: 7 }, 'contractId: there is no contract 7', undefined],
     [{ customerId: 'acne' }, 'customerId: there is no customer acne', 'acme'],
-    [{ externalCustomerId: 'globex' }, 'externalCustomerId: there is no customer globex', undefined],
+    [{ externalCustomerId: 'initech' }, 'externalCustomerId: there is no customer initech', undefined],
   ])('are refused with their line where they name what the scenario does not have: %j', async (own, words, meant) => {
     const { exitCode, stderr } = await played('{ file: requests.jsonl }', { customerId: 'acme' }, own);
     expect(exitCode).toBe(8);
     expect(stderr).toContain(`requests.jsonl:2: ${words} in the scenario\n`);
     expect(stderr).toContain(meant === undefined ? 'hint: its ids are ' : `hint: did you mean ${meant}?`);
+  });
+
+  test('are refused with their line where the service refuses them', async () => {
+    const wrong = { customerId: 'globex', contractId: 'first', timestamp: '2026-03-01T10:00:00Z' };
+    const { exitCode, stderr } = await played('{ file: requests.jsonl }', { customerId: 'acme' }, wrong);
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('requests.jsonl:2: contractId: names no contract of this customer\n');
+    expect(stderr).not.toContain('events[');
+  });
+
+  test('of a contract that comes later are refused with the line of the scenario', async () => {
+    const later = 'contracts: [{ id: first, customer: acme, plan: Standard, at: 2026-03-20 }]';
+    const usage = '{ customer: acme, contract: first, eventName: request, perDay: 1 }';
+    const { exitCode, stderr } = await playedIn(scenario.replace(/contracts:.*/, later), usage);
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('scenario.yaml:11: there is no contract first at that time\n');
   });
 
   test('are told of where they come too late to be played', async () => {
