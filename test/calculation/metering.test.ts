@@ -25,6 +25,10 @@ describe('event names', () => {
   ])('included %j and excluded %j: counted is %s', (include, exclude, counted) => {
     expect(isCounted({ eventTypeFilter: { include, exclude } }, {})).toBe(counted);
   });
+
+  test('are compared in NFC', () => {
+    expect(isCounted({ eventTypeFilter: { include: ['caf\u00e9'], exclude: [] } }, {}, 'cafe\u0301')).toBe(true);
+  });
 });
 
 describe('property filters', () => {

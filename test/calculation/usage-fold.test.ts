@@ -95,10 +95,10 @@ describe('a fold of events', () => {
     expect(fold({ groupKeys: ['team'] }, events)).toEqual(['1//: 3 of 2', 'true//: 4 of 1']);
   });
 
-  test('joins the segments of a window', () => {
+  test('joins the segments of a window, its first included and its end not', () => {
     const usage = createUsageFold(meter, noDimensions);
     for (const [segment, tokens] of [1, 2, 4, 8].entries()) usage.add(event({ tokens }), segment * 2);
-    expect(rowsOf(usage.readings(1, 5))).toEqual(['//: 6 of 2']);
+    expect(rowsOf(usage.readings(2, 6))).toEqual(['//: 6 of 2']);
     expect(rowsOf(usage.readings(0, 9))).toEqual(['//: 15 of 4']);
     expect(rowsOf(usage.readings(9, 12))).toEqual([]);
   });
