@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BillingPeriod } from '../../src/calculation/billing-period.ts';
-import { draftInvoice, type RatedUsage, withCredits } from '../../src/calculation/invoice-draft.ts';
+import { draftInvoice, type RatedUsage, unitPriceCentsOf, withCredits } from '../../src/calculation/invoice-draft.ts';
 import {
   type BillingTerms,
   invoiceDateOf,
@@ -11,6 +11,7 @@ import {
 } from '../../src/calculation/invoice-periods.ts';
 import { decimal, decimalText, dollarsOfCents } from '../../src/calculation/money.ts';
 import { rateUsage } from '../../src/calculation/rating.ts';
+import { limits } from '../../src/limits.ts';
 import { date, flatItem, grant, usageItem } from './fixtures.ts';
 
 const month = { unit: 'MONTH', count: 1 } as const;
@@ -156,6 +157,10 @@ describe('a cut period', () => {
 });
 
 describe('lines', () => {
+  test('show a price beyond the largest amount as that amount', () => {
+    expect(unitPriceCentsOf(decimal('999999999999999'))).toBe(limits.centsMaximum);
+  });
+
   test('the flat amount of a USAGE price is a fixed line, which credits cannot pay', () => {
     const terms = termsOf({ items: [usageItem({ flatAmount: '7' })] });
     const draft = draftInvoice(terms, periodOf(terms, 0), metered('item', '100'));

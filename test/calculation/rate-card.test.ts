@@ -4,6 +4,7 @@ import {
   buildContractItems,
   type DimensionRate,
   findOverrideProblems,
+  isSamePrice,
   rateFor,
 } from '../../src/calculation/rate-card.ts';
 import { decimal, decimalText } from '../../src/calculation/money.ts';
@@ -50,6 +51,16 @@ describe('the rate of a combination', () => {
     });
     expect(rateFor(tiered, { model: 'b' })).toMatchObject({ tiering: 'VOLUME', tiers });
   });
+});
+
+test.each([
+  ['written with more zeros', { unitAmount: '1.50' }, true],
+  ['with a flat amount of 0, which is the same as none', { flatAmount: '0.00' }, true],
+  ['with a flat amount', { flatAmount: '0.01' }, false],
+  ['of another amount', { unitAmount: '1.51' }, false],
+  ['with a tier', { tiers: [{ minQty: '0', maxQty: '', unitAmount: '1.5', flatAmount: '0' }] }, false],
+])('a price %s is the same price: %s', (_, other, isSame) => {
+  expect(isSamePrice({ unitAmount: '1.5', tiers: [] }, { unitAmount: '1.5', tiers: [], ...other })).toBe(isSame);
 });
 
 test('a combination is looked at once, however many sets of dimensions a card names', () => {
