@@ -1,7 +1,12 @@
 /** What keeps a grant from being made twice, and from being a slip. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
+import { journalPath } from '../../src/cli/operator/journal.ts';
+import { readLine } from '../../src/cli/operator/journal-line.ts';
 import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError } from '../../src/errors.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Answer } from '../../src/operations/index.ts';
@@ -55,6 +60,25 @@ describe('a grant without an external id', () => {
       expect(made.size).toBe(2);
     },
   );
+
+  test('is unfinished until its answer is shown: killed before that, the same command finishes it', async () => {
+    const states: (string | undefined)[] = [];
+    const noteState = () => {
+      const lines = readFileSync(journalPath(join(shell.home, 'data')), 'utf8')
+        .trimEnd()
+        .split('\n');
+      states.push(readLine(lines.at(-1) ?? '')?.state);
+    };
+    const shell = createShell({
+      reply: ({ name }) => {
+        if (name === 'credits.balance') noteState();
+        const shown = { toJSON: noteState };
+        return { body: { data: { id: 'e1', shown } } as unknown as Answer['body'] };
+      },
+    });
+    await shell.run(`${line} -o json`);
+    expect([states[0], states.at(-1)]).toEqual(['begun', 'done']);
+  });
 
   test('that is another request is another grant', async () => {
     const { shell, failures, made } = forgetfulService();

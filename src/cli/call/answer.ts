@@ -34,6 +34,8 @@ export interface OperationRequest {
   readonly picture: Picture | undefined;
   /** The last note, printed before the findings. */
   readonly end: SafeText | undefined;
+  /** Called once the answer is on standard output. */
+  readonly onShown?: () => Promise<void>;
 }
 
 /** Throws if the request is refused, and throws the findings of a check once they are printed. */
@@ -57,6 +59,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   await checkReplay(command, input, answer);
   const shown = await shownAnswer(request, answer, session);
   session.terminal.out(shown);
+  await request.onShown?.();
   if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
   note(command, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });

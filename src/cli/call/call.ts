@@ -11,6 +11,7 @@ import type { CommandSpec } from '../command-line/manifest.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkFields } from '../output/output.ts';
 import type { OutputChoice } from '../output/output.ts';
+import type { OpenForWriting } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';
 import { confirmLoss, confirmWrite } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
@@ -59,7 +60,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
   if (!isRehearsal) await agreed(command, input, { session, target, local });
   const opened = await openFor(command, { session, target, local });
   const end = isRehearsal ? rehearsed(command, target) : undefined;
-  const request = { command, input, ids: given.positionals, isAll: invocation.isAll, picture, end };
+  const onShown = async (): Promise<void> => await opened.conclude?.();
+  const request = { command, input, ids: given.positionals, isAll: invocation.isAll, picture, end, onShown };
   try {
     await printAnswer(request, opened.billing, session);
   } finally {
@@ -135,8 +137,10 @@ async function pictureOf({ command, local }: Invocation, { flags, terminal }: Se
   return { chart, style: chartStyle(terminal.stdout, local['ascii'] === true) };
 }
 
+type Opened = OpenBilling & Partial<Pick<OpenForWriting, 'conclude'>>;
+
 /** Opens the service for a command, with journal and policy around it for a write. */
-export async function openFor(command: CommandSpec, { session, target, local }: Asking): Promise<OpenBilling> {
+export async function openFor(command: CommandSpec, { session, target, local }: Asking): Promise<Opened> {
   const { flags, dependencies } = session;
   if (!command.isWrite) return await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
   const { openForWriting } = await import('../session/open-billing.ts');

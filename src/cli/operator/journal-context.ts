@@ -28,6 +28,8 @@ export interface JournalContext {
   readonly tell: (note: SafeText) => void;
   /** Sets what is said if the person interrupts the program from now on. */
   readonly atInterrupt: (words: SafeText | undefined) => void;
+  /** Takes work for when the answer has been shown; done at once when not given. */
+  readonly onceShown?: ((work: () => Promise<void>) => void) | undefined;
 }
 
 /** Where the calls of a target go, as the journal names it: without a key, and the same in every working directory. */

@@ -66,10 +66,11 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       context.atInterrupt(undefined);
     }
     const responseId = valueAt(answer.body, 'data.id');
-    await conclude(facts, {
-      state: answer.isReplay === true ? 'repeated' : 'done',
-      ...(typeof responseId === 'string' ? { responseId } : {}),
-    });
+    const state = answer.isReplay === true ? 'repeated' : 'done';
+    const end = async () => await conclude(facts, { state, ...(typeof responseId === 'string' ? { responseId } : {}) });
+    // If the program is killed before the answer is shown, the person repeats the command, which must not grant again.
+    if (facts.isGeneratedId === true && context.onceShown !== undefined) context.onceShown(end);
+    else await end();
     return answer;
   }
 

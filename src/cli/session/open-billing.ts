@@ -23,6 +23,8 @@ export interface OpenForWriting extends OpenBilling {
   /** The service without journal and policy, to read from. */
   readonly plain: Billing;
   readonly context: JournalContext;
+  /** Call when the answer has been shown: until then, repeating the command finishes a grant without an id of its own. */
+  readonly conclude: () => Promise<void>;
 }
 
 /** The journal of this user. */
@@ -59,7 +61,12 @@ export async function openForWriting(
   local: LocalValues = {},
 ): Promise<OpenForWriting> {
   const { dependencies, flags } = session;
-  const context = await journalContext(session, target, local);
+  const shown: (() => Promise<void>)[] = [];
+  const onceShown = (work: () => Promise<void>): void => void shown.push(work);
+  const context = { ...(await journalContext(session, target, local)), onceShown };
+  const conclude = async (): Promise<void> => {
+    for (const work of shown.splice(0)) await work();
+  };
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
   warnOfPlace(session, target);
@@ -67,7 +74,11 @@ export async function openForWriting(
     ...opened,
     billing: tellingOfClock(journaledBilling(opened.billing, context), session),
     plain: opened.billing,
-    close: async () => await opened.close(),
+    conclude,
+    close: async () => {
+      await conclude();
+      await opened.close();
+    },
     context,
   };
 }
