@@ -38,10 +38,21 @@ export function readPrivateFile(path: string, machine: Machine): Members | undef
   } catch {
     // Falls through: the same message fits, because it is not a JSON object.
   }
-  throw refusal(
-    `${path} is damaged: it is not a JSON object`,
-    'repair the file, or move it away; it was left as it is',
-  );
+  throw damaged(path, 'it is not a JSON object');
+}
+
+/** Members that are objects of texts, such as profiles. Throws a usage error if the file at `path` has anything else there. */
+export function recordsOf(value: unknown, path: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const isRecord = (each: unknown) =>
+    isJsonObject(each) && Object.values(each).every((text) => typeof text === 'string');
+  if (isJsonObject(value) && Object.values(value).every(isRecord)) {
+    return value as Readonly<Record<string, Readonly<Record<string, string>>>>;
+  }
+  throw damaged(path, 'an entry is not an object of texts');
+}
+
+function damaged(path: string, what: string): BillingError {
+  return refusal(`${path} is damaged: ${what}`, 'repair the file, or move it away; it was left as it is');
 }
 
 function readGuarded(path: string, machine: Machine): string | undefined {

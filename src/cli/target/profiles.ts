@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { BillingError } from '../../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../../operations/api-key.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
-import { changePrivateFile, readPrivateFile } from './private-file.ts';
+import { changePrivateFile, readPrivateFile, recordsOf } from './private-file.ts';
 import type { Machine, Members } from './private-file.ts';
 
 export interface Profile {
@@ -92,11 +92,12 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
   const path = join(directory, 'config.json');
   const keysPath = join(directory, 'credentials.json');
   const read = (): Members => readPrivateFile(path, machine) ?? {};
-  const profilesOf = (members: Members) => (members['profiles'] ?? {}) as Readonly<Record<string, Profile>>;
+  const profilesOf = (members: Members) =>
+    recordsOf(members['profiles'] ?? {}, path) as unknown as Readonly<Record<string, Profile>>;
   const list = () => profilesOf(read());
   const credentialOf = (name: string): Credential | undefined => {
-    const credentials = readPrivateFile(keysPath, machine) ?? {};
-    return Object.hasOwn(credentials, name) ? (credentials[name] as Credential) : undefined;
+    const credentials = recordsOf(readPrivateFile(keysPath, machine) ?? {}, keysPath);
+    return Object.hasOwn(credentials, name) ? (credentials[name] as unknown as Credential) : undefined;
   };
   const store = async (
     name: string,

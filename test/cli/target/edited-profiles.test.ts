@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { createShell } from '../shell.ts';
+
+const input = `tally_live_${'0'.repeat(48)}\n`;
+const added = 'profile add box --environment sandbox --base-url https://billing.example --key-stdin --no-check';
+
+test.each([
+  ['config.json', { profiles: { box: null } }],
+  ['config.json', { profiles: [] }],
+  ['config.json', { profiles: { box: { environment: 'embedded', database: 5 } } }],
+  ['credentials.json', { box: null }],
+])('an entry of %s that no profile has (%j) is named, and all is left as it is', async (file, content) => {
+  const shell = createShell();
+  await shell.run(added, { input });
+  const path = join(shell.home, 'config', file);
+  writeFileSync(path, JSON.stringify(content));
+  for (const line of ['customers list --profile box', 'profile remove box', added]) {
+    const { code, stderr } = await shell.run(line, { input });
+    expect([line, code]).toEqual([line, 2]);
+    expect(stderr).toContain(`${path} is damaged: an entry is not an object of texts`);
+  }
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(content);
+});
