@@ -6,6 +6,7 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import { inputOf } from '../command-line/flags.ts';
 import type { Given } from '../command-line/flags.ts';
 import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
+import { recordMembers } from '../command-line/record-members.ts';
 import { readTextFile } from '../files/files.ts';
 import { safe, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -182,8 +183,8 @@ async function problemOf(
 }
 
 function formOf(spec: FlagSpec): string {
-  const members = Object.keys(spec.fields ?? {});
-  return members.length > 0 ? members.map((name) => `${name}=…`).join(',') : spec.placeholder;
+  const members = recordMembers(spec.fields ?? {});
+  return members.length > 0 ? members.map(({ name }) => `${name}=…`).join(',') : spec.placeholder;
 }
 
 async function answer(session: Session, { choices, ...question }: Omit<Question, 'kind'>): Promise<string> {

@@ -27,6 +27,17 @@ describe('what is missing', () => {
     });
   });
 
+  test('is asked for in the form in which it is taken', async () => {
+    const shell = createShell({ reply: done });
+    const answers = ['stripeCustomerId=cus_1,csm.email=ada@acme.example'];
+    const { code, asked } = await shell.run('customers assign-csm', { ...terminal, answers });
+    expect(asked).toEqual([
+      'assignment (1 to 100 assignments, applied in order; stripeCustomerId=…,csm.email=…,csm.name=…)',
+    ]);
+    const assignments = [{ stripeCustomerId: 'cus_1', csm: { email: 'ada@acme.example' } }];
+    expect([code, shell.calls[0]?.input.body]).toEqual([0, { assignments }]);
+  });
+
   test('is asked for by name when it is an id', async () => {
     const shell = createShell({ reply: done });
     await shell.run('customers get', { ...terminal, answers: ['c9'] });
