@@ -60,7 +60,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   const shown = await shownAnswer(request, answer, session);
   session.terminal.out(shown);
   await request.onShown?.();
-  if (command.isSecret) noteSecret(command, session, shown.includes(secretOf(command, answer)));
+  if (command.isSecret) noteSecret(command, answer, { session, shown });
   note(command, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
   if (command.operation === grantOperation) {
@@ -133,16 +133,18 @@ function isEmptyPage({ body }: Answer): boolean {
   return Array.isArray(data) && data.length === 0;
 }
 
-/** The first cell in the table of such a command. */
-function secretOf({ view }: CommandSpec, { body }: Answer): string {
+/** The secret is the first cell in the table of such a command. */
+function noteSecret(
+  { group, view }: CommandSpec,
+  { body }: Answer,
+  { session, shown }: { readonly session: Session; readonly shown: SafeText },
+): void {
   const [row] = rowsOf(body, view).rows;
-  return wireText(valueAt(row, view.columns[0]?.path ?? ''));
-}
-
-function noteSecret({ group }: CommandSpec, session: Session, isShown: boolean): void {
-  if (isShown) tell(session, say`keep it: this secret is not shown again`);
-  else
-    tell(session, say`the secret was not printed, and is not shown again; make a new one with: tally ${group} rotate`);
+  if (shown.includes(wireText(valueAt(row, view.columns[0]?.path ?? '')))) {
+    return tell(session, say`keep it: this secret is not shown again`);
+  }
+  const rotate = say`tally ${group} rotate ${wireText(valueAt(row, 'id'))}`;
+  tell(session, say`the secret was not printed, and is not shown again; make a new one with: ${rotate}`);
 }
 
 function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void {

@@ -219,7 +219,7 @@ test.each(['-o name', '--json id', '--columns id', '--jq .data.id'])(
     const { code, stderr } = await shell.run(`keys create --name ci --scopes '*' ${flag}`);
     expect([code, stderr]).toEqual([
       0,
-      'the secret was not printed, and is not shown again; make a new one with: tally keys rotate\n',
+      'the secret was not printed, and is not shown again; make a new one with: tally keys rotate k1\n',
     ]);
   },
 );
