@@ -81,7 +81,7 @@ export async function diffCatalog(path: string, flags: ChangeFlags, session: Ses
   const { length } = plan.changes;
   if (flags.exitCode !== true || length === 0) return;
   throw new BillingError('checkFailed', `the catalog differs from ${nameOfFile(path)}: ${counted(length, 'change')}`, {
-    hint: `change it to what the file says with: tally catalog apply ${shellWord(path)}`,
+    hint: `change it to what the file says with: tally catalog apply ${shellWord(path)}${flags.prune === true ? ' --prune' : ''}`,
   });
 }
 

@@ -34,6 +34,16 @@ describe('diff', () => {
     expect(await tally('catalog diff -', file)).toMatchObject({ exitCode: 0 });
   });
 
+  test.each(['', ' --prune'])('--exit-code names the command that makes these changes: %s', async (flag) => {
+    await apply(catalog);
+    const file = join(stage.directory, 'other.yaml');
+    writeFileSync(file, catalog.replaceAll('Solo', 'Single'));
+    const { stderr } = await tally(`catalog diff ${file} --exit-code${flag}`);
+    const told = /change it to what the file says with: tally (.*)/.exec(stderr)?.[1];
+    await tally(`${told} --yes`);
+    expect((await tally(`catalog diff ${file} --exit-code${flag}`)).exitCode).toBe(0);
+  });
+
   test('is a plan for people on a terminal', async () => {
     await apply(catalog);
     const file = `${dearer.replace('  - name: Solo\n    netTerms: "30"\n    items:\n      - product: Seats\n        price: Seats\n', '')}  - name: Big\n    items:\n      - product: Seats\n        price: Seats\n`;
