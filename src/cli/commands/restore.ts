@@ -2,6 +2,7 @@
 
 import { printManifest, refuseOtherFields } from './backup-answer.ts';
 import { withoutPassword } from '../../database-url.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { say } from '../terminal/safe-text.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
@@ -47,7 +48,8 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   if (globals.quiet === true) return;
   if (isDryRun) return terminal.err(say`dry run: the backup of ${data.createdAt} is whole, and nothing was made\n`);
   const shown = withoutPassword(to);
-  terminal.err(say`${shown} is the database of ${data.createdAt}; check it with: tally doctor --database ${shown}\n`);
+  const check = say`tally doctor --database ${shellWord(shown)}`;
+  terminal.err(say`${shown} is the database of ${data.createdAt}; check it with: ${check}\n`);
 }
 
 async function databaseInUse(file: string, session: Session): Promise<string> {

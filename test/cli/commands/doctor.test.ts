@@ -146,14 +146,14 @@ describe('tally credits verify', () => {
 
 describe('tally backup and tally restore', () => {
   test('give the same book back, in which nothing is wrong', async () => {
-    const [copy, restored] = [join(stage.directory, 'copy.db'), join(stage.directory, 'restored.db')];
+    const [copy, restored] = [join(stage.directory, 'copy.db'), join(stage.directory, 'restored books.db')];
     const backup = await stage.tally(['backup', copy, '-o', 'json']);
     expect(backup.exitCode).toBe(0);
     expect(JSON.parse(backup.stdout)).toEqual({ data: JSON.parse(readFileSync(`${copy}.manifest.json`, 'utf8')) });
     const restore = await stage.tally(['restore', copy, '--to', restored]);
     expect(restore.exitCode).toBe(0);
     expect(restore.stdout).toMatch(/^default\t1\t1\t2\t1\t0\t[0-9a-f]{64}\n$/);
-    expect(restore.stderr).toContain(`tally doctor --database ${restored}`);
+    expect(restore.stderr).toContain(`tally doctor --database '${restored}'\n`);
     expect((await stage.tally(['doctor', '--full', '--database', restored])).exitCode).toBe(0);
     const ledgers = [database, restored].map(
       async (each) => (await stage.tally(['credits', 'ledger', contractId, '--database', each])).stdout,
