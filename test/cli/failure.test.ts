@@ -98,6 +98,10 @@ describe('a failure of the service', () => {
       'see what differs with: tally catalog diff, or give --force',
       'see what differs with: tally catalog diff TARGET, or give --force',
     ],
+    [
+      String.raw`see what differs with: tally catalog diff 'it'\''s new, 2026.yaml', or give --force`,
+      String.raw`see what differs with: tally catalog diff 'it'\''s new, 2026.yaml' TARGET, or give --force`,
+    ],
     ['check it with: tally profile check', 'check it with: tally profile check TARGET'],
     ['make one with: tally profile add NAME', 'make one with: tally profile add NAME'],
     ['see them with: tally orgs list', String.raw`see them with: tally orgs list --database './it'\''s.db'`],
