@@ -204,7 +204,10 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       policy('grants:\n  per-grant: 1.00\n');
       const input = JSON.stringify({ amountCents: 500, expiresAt: '2027-01-01T00:00:00Z' });
       const path = `/v1/contracts/${contract}/credits/promotional/grant`;
-      expect((await stage.tally(['api', 'POST', path, '--input', '-'], { input })).exitCode).toBe(11);
+      const refused = await stage.tally(['api', 'POST', path, '--input', '-'], { input });
+      expect(refused.exitCode).toBe(11);
+      // The flag is one of another command.
+      expect(refused.stderr).toContain('credits grant --override-policy REASON overrides them');
     });
 
     test('holds only where it says', async () => {

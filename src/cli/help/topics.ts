@@ -94,7 +94,7 @@ const policy = `Policy file:
     ticket: 'SUP-[0-9]+'                # must be in --reason or --external-id
 
 Sums are taken from the journal of this machine: tally journal list. A refused grant ends with exit code 11 and names the
-rule; --override-policy REASON overrides it, and the reason is journaled.
+rule; credits grant --override-policy REASON overrides it, and the reason is journaled.
 `;
 
 const secrets = `Secrets:

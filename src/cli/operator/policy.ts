@@ -173,7 +173,7 @@ export function violationWords(broken: readonly Violation[]): string {
 /** The refusal of `what`, exit code 11. */
 export function refusedByPolicy({ path }: Policy, what: string): BillingError {
   return new BillingError('refused', `the policy forbids ${what}: nothing was sent`, {
-    hint: `the rules are in ${path}; --override-policy REASON overrides them, and is journaled`,
+    hint: `the rules are in ${path}; credits grant --override-policy REASON overrides them, and is journaled`,
   });
 }
 
