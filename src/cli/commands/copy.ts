@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { checkFields, printBody } from '../output/output.ts';
 import { type Progress, createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -78,13 +79,19 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
       'checkFailed',
       `the copy is equal, and doctor finds ${findingCount} in it: ${first.problem}`,
       {
-        hint: 'check the source with: tally doctor --full',
+        hint: `check the source with: tally doctor --full${flags.from === undefined ? '' : placeWords(from)}`,
       },
     );
   }
   if (isQuiet) return;
   const place = to.events === undefined ? '' : ` with --events ${withoutPassword(to.events)}`;
   terminal.err(say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it\n`);
+}
+
+/** The flags by which another command looks there. */
+function placeWords({ database, events }: CopyPlace): string {
+  const beside = events === undefined ? '' : ` --events ${shellWord(withoutPassword(events))}`;
+  return ` --database ${shellWord(withoutPassword(database))}${beside}`;
 }
 
 /** A file is the same under each of its names. */

@@ -80,7 +80,7 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
 function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError {
   return new BillingError('checkFailed', `${store.location} has a row that its own rules forbid: ${cause.message}`, {
     cause,
-    hint: 'check the source with: tally doctor --full, and remove what there is of the copy',
+    hint: 'check the source with doctor, and remove what there is of the copy',
   });
 }
 

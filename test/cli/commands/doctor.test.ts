@@ -144,6 +144,13 @@ describe('tally credits verify', () => {
   });
 });
 
+test('a copy of a wrong book names the command that looks at its source', async () => {
+  const wrong = await wrongBook();
+  const { exitCode, stderr } = await stage.tally(['copy', '--from', wrong, '--to', join(stage.directory, 'to.db')]);
+  expect([exitCode, stderr]).toEqual([10, expect.stringContaining('the copy is equal, and doctor finds 1 in it')]);
+  expect(stderr).toContain(`check the source with: tally doctor --full --database ${wrong}\n`);
+});
+
 describe('tally backup and tally restore', () => {
   test('give the same book back, in which nothing is wrong', async () => {
     const [copy, restored] = [join(stage.directory, 'copy.db'), join(stage.directory, 'restored books.db')];
