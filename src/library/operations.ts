@@ -1910,7 +1910,7 @@ export interface Operations {
       };
     };
   };
-  /** Finalize a draft: meter, rate, apply credits, number and freeze it. Refused before the end of the period that the invoice covers. An invoice over 0.00 is paid at once. */
+  /** Finalize a draft: meter, rate, apply credits, number and freeze it. Refused before 12:00 UTC of the invoice date; where time is simulated, before that date. An invoice of 0.00 is paid at once. */
   readonly 'invoices.finalize': {
     readonly input: {
       readonly params: {

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+import { limits } from '../limits.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   cents,
@@ -158,7 +159,7 @@ export const invoiceOperations = [
     ...shared,
     name: 'invoices.finalize',
     summary: 'Finalize a draft: meter, rate, apply credits, number and freeze it',
-    description: 'Refused before the end of the period that the invoice covers. An invoice over 0.00 is paid at once.',
+    description: `Refused before ${limits.finalizationGraceHours}:00 UTC of the invoice date; where time is simulated, before that date. An invoice of 0.00 is paid at once.`,
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/finalize' },
     body: undefined,
     errors: ['notFound', 'conflict'],

@@ -173,16 +173,16 @@ describe('finalization', () => {
     for (const change of changes) await expect(change()).rejects.toThrow(ConstraintViolation);
   });
 
-  test('waits for the day of the invoice and the hours of grace', async () => {
+  test.each([
+    ['2026-04-01', 'with usage', {}],
+    ['2026-03-01', 'of fixed prices alone', { model: 'FLAT', meterId: undefined, unitAmount: '31' }],
+  ])('waits for %s and the hours of grace %s', async (day, _prices, price) => {
     await world.close();
-    world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 12 });
-    acme = await subscribe(world);
-    const draft = await invoiceAt(world, acme, 0);
-    world.clock.set('2026-04-01T11:59:59.999Z');
-    expect(await act('invoices.finalize', draft.id)).toBe(
-      `409 invoice ${draft.invoiceNumber} cannot be finalized before 2026-04-01T12:00:00.000Z`,
-    );
-    world.clock.set('2026-04-01T12:00:00.000Z');
+    world = await createWorld({ start: '2026-02-28T00:00:00.000Z', graceHours: 12 });
+    const draft = await invoiceAt(world, await subscribe(world, { price }), 0);
+    world.clock.set(`${day}T11:59:59.999Z`);
+    expect(await act('invoices.finalize', draft.id)).toContain(`cannot be finalized before ${day}T12:00:00.000Z`);
+    world.clock.set(`${day}T12:00:00.000Z`);
     expect(await act('invoices.finalize', draft.id)).toBe('accepted');
   });
 
