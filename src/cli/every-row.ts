@@ -75,6 +75,6 @@ export async function* pagesOf<R>(
 
 function sameAgain(): BillingError {
   return new BillingError('network', 'the list does not end: each page has the rows of the one before', {
-    hint: 'read its first page, without --all: the service may not know the offset of a page',
+    hint: 'the service may not know the offset of a page: then only the first page of a list can be read',
   });
 }

@@ -107,6 +107,10 @@ describe('--all', () => {
       const { code, stdout, stderr } = await shell.run('customers list --all');
       expect({ code, stdout, calls: shell.calls.length }).toEqual({ code: 9, stdout: '', calls: 2 });
       expect(stderr).toContain('the list does not end');
+      expect(stderr).toContain('only the first page of a list can be read');
+      // Other commands read whole lists, too, and have no such flag.
+      const exported = await shell.run('catalog export');
+      expect([exported.code, exported.stderr]).toEqual([9, expect.not.stringContaining('--all')]);
     },
   );
 
