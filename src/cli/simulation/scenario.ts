@@ -26,7 +26,7 @@ export interface Scenario extends Pick<YamlFile, 'lineOf' | 'issueAt'> {
 
 /** Throws InvalidInputError with every problem: `scenario.yaml:12: contracts[0].plan: is required`. */
 export function readScenario(text: string, fileName: string): Scenario {
-  const { value, lineOf, issueAt } = readYaml(text, fileName, { example: 'tally simulate run --help' });
+  const { value, lineOf, issueAt } = readYaml(text, fileName, { example: 'tally simulate schema' });
   const { catalog: inline } = value as { readonly catalog?: unknown };
   const isInline = typeof inline === 'object' && inline !== null;
   // The catalog's own reader reports its issues.

@@ -116,6 +116,11 @@ test('a file of another form is told where the form stands', () => {
   );
 });
 
+test('an empty file is told what shows the form', () => {
+  const words = 'see what one looks like with: tally simulate schema';
+  expect(() => readScenario('', 's.yaml')).toThrow(expect.objectContaining({ hint: words }));
+});
+
 test('editors are given the schema that files are read by', () => {
   const schema = scenarioJsonSchema();
   const editor = z.fromJSONSchema(JSON.parse(schema));
