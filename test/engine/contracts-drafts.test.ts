@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { billingTermsOf } from '../../src/engine/contract-terms.ts';
+import { billingTermsAt, billingTermsOf } from '../../src/engine/contract-terms.ts';
 import { nextDraftsDueOn } from '../../src/engine/draft-periods.ts';
 import { date, flatItem, usageItem } from '../calculation/fixtures.ts';
 import { invoiceAt, invoices, refusal, settle, subscribe, use } from '../support/billing-scenario.ts';
@@ -267,4 +267,12 @@ test('the terms of a contract that ends are not those of one that was cancelled 
     (endDate) => billingTermsOf({ startDate, endDate, effectiveEndDate: cut, items }).uncancelled?.endDate,
   );
   expect(before).toEqual(ends);
+});
+
+test('a contract was billed by its terms before a cancellation until the instant of it', () => {
+  const [cancelledAt, endDate] = [Temporal.Instant.from('2026-05-10T00:00:00Z'), date('2027-01-01')];
+  const terms = { startDate: date('2026-01-01'), endDate, effectiveEndDate: date('2026-06-01'), items: [usageItem()] };
+  const endAt = (at: Temporal.Instant) => billingTermsAt({ ...terms, cancelledAt }, at).endDate?.toString();
+  expect(endAt(cancelledAt.subtract({ milliseconds: 1 }))).toBe('2027-01-01');
+  expect(endAt(cancelledAt)).toBe('2026-06-01');
 });
