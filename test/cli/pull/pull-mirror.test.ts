@@ -36,8 +36,15 @@ describe('what the mirror answers', () => {
     };
     expect(new Set(invoices.data.map(({ status }) => status))).toEqual(new Set(['Drafted', 'In Progress', 'Paid']));
     const [oldest] = invoices.data.toReversed();
+    const [contract = ''] = on.contracts;
+    const ledger = JSON.parse((await on.stage.tally(['credits', 'ledger', contract, '-o', 'json'])).stdout) as {
+      data: { entries: { createdAt: string }[] };
+    };
+    const newest = ledger.data.entries[0]?.createdAt ?? '';
     const commands = [
       ...on.contracts.flatMap(shownOf),
+      ['credits', 'ledger', contract, '--created-after', newest],
+      ['credits', 'ledger', contract, '--created-before', newest],
       ['customers', 'list'],
       ['customers', 'get', on.acme],
       ['customers', 'list', '--external-customer-id', 'globex'],
@@ -96,11 +103,8 @@ describe('what the mirror answers', () => {
       ['list'],
       ['list', '--is-active', 'true', '--external-customer-id', 'acme'],
     ]) {
-      const [there, here] = [
-        ['contracts', ...words, '-o', 'json'],
-        ['contracts', ...words, '-o', 'json'],
-      ];
-      expect((await on.offline(...here)).stdout).toBe((await on.stage.tally(there)).stdout);
+      const command = ['contracts', ...words, '-o', 'json'];
+      expect((await on.offline(...command)).stdout).toBe((await on.stage.tally(command)).stdout);
     }
     // Once they are read, refreshing keeps them.
     const again = await on.pull(['-o', 'json']);
