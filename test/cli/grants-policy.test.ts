@@ -173,13 +173,15 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
       expect((await grant('--amount-cents', '1', '--external-id', 'sup1')).exitCode).toBe(0);
     });
 
-    test('caps free credits', async () => {
+    test('caps free credits, and none that have a rate', async () => {
       policy('grants:\n  free-credits-per-grant: 10.5\n');
-      const free = (credits: string) => grant('--credit-amount', credits, '--credit-rate-cents', '0', '--quiet');
-      expect((await free('10.5')).exitCode).toBe(0);
-      expect((await free('10.500001')).stderr).toContain(
+      const credits = (amount: string, rate: string) =>
+        grant('--credit-amount', amount, '--credit-rate-cents', rate, '--quiet');
+      expect((await credits('10.5', '0')).exitCode).toBe(0);
+      expect((await credits('10.500001', '0')).stderr).toContain(
         'free-credits-per-grant: 10.500001 credits are more than 10.5',
       );
+      expect((await credits('11', '1')).exitCode).toBe(0);
     });
 
     test('is gone past with a reason, which is journaled', async () => {
