@@ -3,7 +3,7 @@
 import type { ResponseBody } from '../../operations/index.ts';
 import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
 import { wireText } from '../wire/rows.ts';
-import { say, vouch } from '../terminal/safe-text.ts';
+import { asLines, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines } from './bars.ts';
 import type { Bar } from './bars.ts';
@@ -23,7 +23,7 @@ export const balanceChart: Chart = {
       ...barLines(barsOf(active), style),
       ...(spent === 0 ? [] : [say`${spent} depleted or expired`]),
     ];
-    return vouch(lines.map((line) => `${line}\n`).join(''));
+    return asLines(lines);
   },
 };
 

@@ -2,7 +2,7 @@
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { cellText, wireText } from '../wire/rows.ts';
-import { say, vouch } from '../terminal/safe-text.ts';
+import { asLines, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OutputStream } from '../terminal/terminal.ts';
 import { barLines } from './bars.ts';
@@ -23,8 +23,7 @@ export function drawBudgets(body: Answer, stdout: OutputStream): SafeText {
 }
 
 function draw({ data }: Answer, style: ChartStyle): SafeText {
-  const lines = barLines(data.budgets.map(barOf), style);
-  return vouch(lines.map((line) => `${line}\n`).join(''));
+  return asLines(barLines(data.budgets.map(barOf), style));
 }
 
 function barOf(budget: Budget): Bar {

@@ -6,7 +6,7 @@ import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
-import { say, vouch } from '../terminal/safe-text.ts';
+import { asLines, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { ChartStyle } from './bars.ts';
 import type { Chart } from './chart.ts';
@@ -96,7 +96,7 @@ async function drawBalance(
     ...(await stepLines(chart, style)),
     say`opening ${label(chart.opening)}, highest ${label(highest)}, movements ${chart.steps.length}`,
   ];
-  return facts.map((line) => `${line}\n`).join('');
+  return asLines(facts);
 }
 
 function chartOf(movements: readonly Movement[], window: Window): Omit<StepChart, 'label'> {

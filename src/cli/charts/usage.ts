@@ -2,7 +2,7 @@
 
 import type { ExactNumber } from '../../exact-json.ts';
 import { dollarsText, wireText } from '../wire/rows.ts';
-import { say, vouch } from '../terminal/safe-text.ts';
+import { asLines, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines } from './bars.ts';
 import type { ChartStyle } from './bars.ts';
@@ -36,7 +36,7 @@ export function drawUsage(
   }));
   const head = say`Cost by ${by}, ${startDate.slice(0, 10)} to ${endDate.slice(0, 10)}: ${amount(totalAmount)}`;
   const lines = [head, ...barLines(bars, style)];
-  return vouch(lines.map((line) => `${line}\n`).join(''));
+  return asLines(lines);
 }
 
 /** The label of a part, in words if its value says nothing. */

@@ -7,7 +7,7 @@ import { outputFormats } from '../command-line/global-flags.ts';
 import type { OutputFormat } from '../command-line/global-flags.ts';
 import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
-import { safe, safeJson, vouch } from '../terminal/safe-text.ts';
+import { asLines, safe, safeJson, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OutputStream, Terminal } from '../terminal/terminal.ts';
 
@@ -135,7 +135,7 @@ async function lineText(view: View, choice: OutputChoice, fields: readonly strin
     const field = nameField(fields) ?? view.columns[0]?.path ?? '';
     // The balances of a statement stand among its entries but have no id: an empty line would be taken for one.
     const named = (rows: readonly Row[]) => rows.map((row) => wireText(row[field])).filter((text) => text !== '');
-    return ofRows((rows) => lines(named(rows).map(safe)));
+    return ofRows((rows) => asLines(named(rows).map(safe)));
   }
   const columns = columnsOf(view, choice) ?? view.columns;
   if (format === 'tsv') return ofRows((rows) => tsv(rows, columns));
@@ -230,13 +230,11 @@ function nameField(fields: readonly string[]): string | undefined {
   return ['id', 'name', 'command'].find((field) => fields.includes(field));
 }
 
-function lines(texts: readonly SafeText[]): SafeText {
-  return vouch(texts.map((text) => `${text}\n`).join(''));
-}
-
 /** TSV without a header. Control characters, tabs and line ends inside a value are made visible, so that a row is a line. */
 function tsv(rows: readonly Row[], columns: readonly Column[]): SafeText {
-  return lines(rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))));
+  return asLines(
+    rows.map((row) => vouch(columns.map((column) => safe(wireText(valueAt(row, column.path)))).join('\t'))),
+  );
 }
 
 async function csvText(columns: readonly Column[], { isRaw = false }: OutputChoice): Promise<ListText> {

@@ -23,6 +23,11 @@ export function safeLines(text: string): SafeText {
   return text.split('\n').map(safe).join('\n') as SafeText;
 }
 
+/** Each text on a line of its own, with a line end. */
+export function asLines(texts: readonly SafeText[]): SafeText {
+  return texts.map((text) => `${text}\n`).join('') as SafeText;
+}
+
 /** A sentence of ours with foreign parts: say`No customer ${name}`. */
 export function say(ours: TemplateStringsArray, ...foreign: readonly (string | number)[]): SafeText {
   return String.raw({ raw: ours }, ...foreign.map((part) => safe(String(part)))) as SafeText;
