@@ -53,8 +53,8 @@ const globalAsks = ['profile', 'org', 'output', 'expect-env'];
 /** Flags that say which database is asked for candidates. */
 const contextFlags = ['--profile', '--database', '--events', '--org'];
 
-const head = (comment: string, install: string) =>
-  `${comment} Completions of tally. Written by npm run generate: do not edit.\n${comment} ${install}\n`;
+const head = (install: string) =>
+  `# Completions of tally. Written by npm run generate: do not edit.\n# Install: ${install}\n`;
 
 /** Flags that never take the next word as a value, wherever they stand. */
 function switchesOf(places: readonly Place[]): string[] {
@@ -70,7 +70,7 @@ function bashScript(places: readonly Place[]): string {
     ({ words, next, flags, asks, ids }) =>
       `    '${words}') next='${Object.keys(next).join(' ')}' flags='${dashed(flags)}' asks='${dashed(asks)}' takes=${ids} ;;\n`,
   );
-  return `${head('#', 'Install: source <(tally completion bash)')}
+  return `${head('source <(tally completion bash)')}
 _tally() {
   local line=\${COMP_LINE:0:COMP_POINT} breaks=\${COMP_WORDBREAKS-':=@'} words=() word='' isWord=0 quote='' character index
   local place='' next='' flags='' asks='' takes=0 given=() context=() question=() candidate isValue=0 lead='' behind=''
@@ -154,7 +154,7 @@ function zshScript(places: readonly Place[]): string {
       `    '${words}') next=(${described(next)}) flags=(${dashed(flags)}) asks=(${dashed(asks)}) takes=${ids} ;;\n`,
   );
   return `#compdef tally
-${head('#', 'Install: tally completion zsh > "${fpath[1]}/_tally"')}
+${head('tally completion zsh > "${fpath[1]}/_tally"')}
 _tally() {
   local place='' previous=\${words[CURRENT-1]} current=\${words[CURRENT]} word skip=0 takes=0 isContext=0 isValue=0
   local -a next flags asks found given context question values shown
@@ -242,7 +242,7 @@ function fishScript(places: readonly Place[]): string {
     const values = globalAsks.includes(flag.name) ? ` -x -a "(__tally_candidates ${flag.name})"` : needsValue;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
-  return `${head('#', 'Install: mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish')}
+  return `${head('mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish')}
 function __tally_words
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -298,7 +298,7 @@ function powershellScript(places: readonly Place[]): string {
     ({ words, next, flags, asks, ids }) =>
       `    '${words}' = @{ takes = ${ids}; next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
   );
-  return `${head('#', 'Install: tally completion powershell | Out-String | Invoke-Expression')}
+  return `${head('tally completion powershell | Out-String | Invoke-Expression')}
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
