@@ -118,11 +118,6 @@ function checkEnvironment(target: Target, expected: string | undefined): void {
 }
 
 function withoutColor(terminal: Terminal): Terminal {
-  const plain = (stream: Terminal['stdout']) => ({
-    isTerminal: stream.isTerminal,
-    hasColor: false,
-    hasUnicode: stream.hasUnicode,
-    columns: stream.columns,
-  });
+  const plain = (stream: Terminal['stdout']) => ({ ...stream, hasColor: false });
   return { ...terminal, stdout: plain(terminal.stdout), stderr: plain(terminal.stderr) };
 }
