@@ -10,7 +10,7 @@ import { asLines, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { ChartStyle } from './bars.ts';
 import type { Chart } from './chart.ts';
-import { stepLines } from './steps.ts';
+import { greatest, stepLines } from './steps.ts';
 import type { StepChart } from './steps.ts';
 
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
@@ -89,8 +89,7 @@ async function drawBalance(
   const { style, label } = options;
   const chart = { ...chartOf(movements, options.window), label };
   const closing = chart.steps.at(-1)?.level ?? chart.opening;
-  const levels = [chart.opening, ...chart.steps.map(({ level }) => level)];
-  const highest = levels.reduce((one, other) => (other > one ? other : one));
+  const highest = greatest([chart.opening, ...chart.steps.map(({ level }) => level)]);
   const facts = [
     say`${name}: ${label(closing)}`,
     ...(await stepLines(chart, style)),

@@ -99,6 +99,6 @@ function least(levels: readonly bigint[]): bigint {
   return levels.reduce((one, other) => (other < one ? other : one));
 }
 
-function greatest(levels: readonly bigint[]): bigint {
+export function greatest(levels: readonly bigint[]): bigint {
   return levels.reduce((one, other) => (other > one ? other : one));
 }
