@@ -59,7 +59,7 @@ export async function importEvents(
   const report = (isComplete: boolean) => ({
     rows,
     accepted,
-    refused: sorted(refused),
+    refused: refused.toSorted((one, other) => one.line - other.line),
     known,
     outsideContractCount,
     isComplete,
@@ -186,10 +186,6 @@ function reasonsByIndex(message: string): Map<number, string> {
     reasons.set(index, earlier === undefined ? words : `${earlier}; ${words}`);
   }
   return reasons;
-}
-
-function sorted(refused: readonly RefusedRow[]): RefusedRow[] {
-  return refused.toSorted((a, b) => a.line - b.line);
 }
 
 /** Adds `done`, how far the import came before it was stopped: repeating it is safe. */
