@@ -21,6 +21,11 @@ describe('the sums of an invoice', () => {
     expect(invoiceSums(invoiceDocument({ status }).invoice).dueCents).toBe(0n);
   });
 
+  test('count a line of nothing among the charges', () => {
+    const { charges, credits } = invoiceSums(invoiceDocument({ lineItems: [line({ totalAmountCents: 0 })] }).invoice);
+    expect([charges.length, credits.length]).toEqual([1, 0]);
+  });
+
   test('show what a service adds to no line', () => {
     expect(invoiceSums(invoiceDocument({ totalCents: 134_209 }).invoice).otherCents).toBe(10_000n);
   });
