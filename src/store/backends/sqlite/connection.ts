@@ -11,7 +11,7 @@ import { limits } from '../../../limits.ts';
 import { keepNewest } from '../../../once.ts';
 import type { StoreOptions } from '../../store.ts';
 import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
-import { openHandle, prepareFile } from './handle.ts';
+import { isWritable, openHandle, prepareFile } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
 /** What the SQLite backend needs of its file. */
@@ -74,10 +74,17 @@ export async function openConnection(location: string, options: StoreOptions): P
   let access: 'read' | 'write' | undefined;
   let handleCount = 1;
   let transactionCount = 0;
+  const wasWritable = !handle.isReadOnly;
 
-  async function replaceIfNeeded(): Promise<void> {
-    if (path === inMemory || (!isBroken && !handle.isOutdated())) return;
+  /** A disk that failed comes back for reading alone at first, and takes writes again later. */
+  const isReadOnlyForNow = (): boolean => wasWritable && handle.isReadOnly;
+
+  async function replaceIfNeeded(asked: 'read' | 'write'): Promise<void> {
+    const isToBeWritten = asked === 'write' && isReadOnlyForNow() && isWritable(path);
+    if (path === inMemory || (!isBroken && !isToBeWritten && !handle.isOutdated())) return;
     statements.clear();
+    // Until there is another handle, which may take more than one try.
+    isBroken = true;
     handle.close();
     handle = await waitForLock(waiting, () => openHandle(path, options));
     isBroken = false;
@@ -122,7 +129,7 @@ export async function openConnection(location: string, options: StoreOptions): P
     busyMilliseconds,
     begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
     async tryBegin(asked) {
-      await replaceIfNeeded();
+      await replaceIfNeeded(asked);
       if (asked === 'write') {
         if (handle.isReadOnly) throw readOnlyError(path);
         const fault = handle.nameFault();

@@ -179,7 +179,8 @@ function createFile(path: string): void {
   }
 }
 
-function isWritable(path: string): boolean {
+/** Whether the system would let this user write to the file. */
+export function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
     return true;
