@@ -73,17 +73,13 @@ export function ratesOf(
 
 /**
  * The range of places at which the rate card may begin. A combination that occurs twice was overridden first, and a card has
- * no rate without a combination. A card that has not been set since is the card of that time.
+ * no rate without a combination. A card that has not been set since is the card of that time, if it can begin where it would.
  */
 function beginOfCard(
   rates: readonly Rate[],
   today: HistoricCard,
   createdAt: string,
 ): { readonly least: number; readonly most: number } {
-  if (isOfThen(rates, today, createdAt)) {
-    const begin = rates.length - today.rates.length;
-    return { least: begin, most: begin };
-  }
   const places = new Map<string, number>();
   let least = Math.max(0, rates.length - limits.rateCardRates);
   let most = rates.length;
@@ -95,7 +91,9 @@ function beginOfCard(
     const overridden = Object.keys(dimensions).length === 0 ? index : earlier;
     if (overridden !== undefined) least = Math.max(least, overridden + 1);
   }
-  return { least, most };
+  const begin = rates.length - today.rates.length;
+  const isKnown = begin >= least && begin <= most && isOfThen(rates, today, createdAt);
+  return isKnown ? { least: begin, most: begin } : { least, most };
 }
 
 /** Whether today's card is that of then. Compares rates too: a simulated clock can stand still while the card is set twice. */

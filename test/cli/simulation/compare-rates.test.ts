@@ -31,7 +31,10 @@ const newCard = {
 };
 
 /** January: 10 tokens each of large, small and tiny, at 3.00 USD for large and 1.00 for the others; less where that was agreed on. */
-async function january(name: string, { isCardChanged }: { readonly isCardChanged: boolean }): Promise<string> {
+async function january(
+  name: string,
+  { isCardChanged, isCardEmptied = false }: { readonly isCardChanged: boolean; readonly isCardEmptied?: boolean },
+): Promise<string> {
   const database = join(stage.directory, name);
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-01-02' } });
@@ -50,6 +53,7 @@ async function january(name: string, { isCardChanged }: { readonly isCardChanged
     const used = ['large', 'small', 'tiny'].map((each) => ({ tokens: 10, model: each }));
     await send(world, ...used.map((properties) => ({ customerId, properties, timestamp: '2026-01-02T00:00:00Z' })));
   }
+  if (isCardEmptied) await world.call('meters.setRateCard', { params: { meterId }, body: { rates: [] } });
   await world.call('clock.advance', { body: { to: '2026-02-01T01:00:00Z' } });
   if (isCardChanged) await world.call('meters.setRateCard', { params: { meterId }, body: newCard });
   await world.close();
@@ -111,4 +115,15 @@ test('where the card has changed since, what a contract agreed on is guessed by 
     ['acme', 'those that the card has today are taken to be of the card (1), the others to be agreed on (0)'],
     ['initech', 'those that the card has today are taken to be of the card (1), the others to be agreed on (1)'],
   ]);
+});
+
+test('a card that was emptied at the instant of its contracts, as a simulated clock allows, leaves none of them out', async () => {
+  const database = await january('emptied.db', { isCardChanged: false, isCardEmptied: true });
+  const found = await compared(database, ...catalog({}));
+  expect(rows(found)).toEqual([
+    ['acme', 5000, 5000, 5000],
+    ['globex', 4500, 4500, 4500],
+    ['initech', 4500, 4500, 4500],
+  ]);
+  expect(found.notes).toEqual([]);
 });
