@@ -1,4 +1,7 @@
-/** What the journal knows about grants: which are unfinished, and how much was granted where, by whom and when. */
+/**
+ * What the journal knows about grants: which are unfinished, and how much was granted where, by whom and when. Of other calls
+ * it knows those whose outcome is unknown.
+ */
 
 import type { CallState, JournalFacts } from './journal-line.ts';
 
@@ -31,6 +34,8 @@ export interface GrantHistory {
   /** The other places with unfinished grants, each once. */
   unfinishedElsewhere(place: Place): readonly Place[];
   find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
+  /** The beginning of a call of the same request at the same place, no grant, whose outcome is unknown. */
+  unfinishedCall(facts: JournalFacts): JournalFacts | undefined;
   /** Cents that an operator granted, or may have granted, at a place on a UTC day. */
   grantedBy(place: Place, operator: string, day: string): bigint;
   /** Cents that a contract was granted, or may have been granted, from here in a UTC month. */
@@ -45,6 +50,7 @@ export function createGrantHistory(
 ): GrantHistory {
   const grants = new Map(known);
   const sums = new Map(counted);
+  const openCalls = new Map<string, JournalFacts>();
 
   function keep(key: string, grant: KnownGrant): void {
     const before = grants.get(key);
@@ -59,10 +65,18 @@ export function createGrantHistory(
     }
   }
 
+  function observeCall(line: JournalFacts): void {
+    const { target, organization = '', requestHash, externalId = '' } = line;
+    const key = JSON.stringify([target, organization, requestHash, externalId]);
+    if (line.state === 'begun') openCalls.getOrInsert(key, line);
+    else if (line.state !== 'unknown') openCalls.delete(key);
+  }
+
   return {
     observe(line) {
+      if (line.operation !== grantOperation) return observeCall(line);
       const { contractId } = line.params ?? {};
-      if (line.operation !== grantOperation || contractId === undefined || line.externalId === undefined) return;
+      if (contractId === undefined || line.externalId === undefined) return;
       const key = keyOf(line, contractId, line.externalId);
       const before = grants.get(key);
       if (line.state === 'begun') keep(key, begun(grantOf(line, contractId), before));
@@ -75,6 +89,8 @@ export function createGrantHistory(
       const others = open.filter((other) => !isSamePlace(other, place));
       return others.filter((other, index) => others.findIndex((each) => isSamePlace(each, other)) === index);
     },
+    unfinishedCall: (facts) =>
+      openCalls.values().find((open) => open.requestHash === facts.requestHash && isSamePlace(open, facts)),
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
     grantedBy: (place, operator, day) => sums.get(sumKey(place, operator, day)) ?? 0n,
     grantedTo: (place, contractId, month) => sums.get(sumKey(place, contractId, month)) ?? 0n,

@@ -1,6 +1,7 @@
 /**
  * The service with every write in the operator journal: a write that moves money before it is sent and after, any other only
- * after. Grants must satisfy the policy, and get an external id, so that sending one again never grants twice.
+ * after. Grants must satisfy the policy, and get an external id, so that sending one again never grants twice. So do purchases
+ * of credits; an adjustment, which has no such id, is not sent again while its outcome is unknown (reliability 1, P3).
  */
 
 import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError, errorFacts } from '../../errors.ts';
@@ -28,11 +29,32 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       if (!changesState(operation) || isRehearsal(operation, input)) return await billing.call(name, input);
       const call = { name, input, facts: factsOf(name, input, context) };
       if (name === grantOperation) return await grant(call);
-      if (operation.movesMoney === true) await context.journal.record({ ...call.facts, state: 'begun' });
+      if (doubled.has(name)) return await sendOnce(call);
+      if (operation.movesMoney === true) await context.journal.record(call.facts);
       else await context.journal.prepare();
       return await send(call);
     },
   };
+
+  async function sendOnce<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
+    let begun = facts;
+    let open: JournalFacts | undefined;
+    await context.journal.decide((history) => {
+      open = history.unfinishedCall(facts);
+      begun = name === purchaseOperation ? identified(facts, open) : facts;
+      if (open !== undefined && begun.externalId === undefined) throw doneAlready(open);
+      return begun;
+    });
+    if (begun.isGeneratedId !== true) return await send({ name, input, facts: begun });
+    if (open !== undefined) context.tell(say`this finishes the grant begun at ${open.at}, whose outcome was not known`);
+    const body = { ...(input.body as Record<string, unknown>), externalId: begun.externalId };
+    return await send({ name, input: { ...input, body }, facts: begun }, open !== undefined);
+  }
+
+  function identified(facts: JournalFacts, open: JournalFacts | undefined): JournalFacts {
+    if (facts.externalId !== undefined) return facts;
+    return { ...facts, externalId: open?.externalId ?? context.newId(), isGeneratedId: true };
+  }
 
   async function grant<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
     const request = await readGrant(input);
@@ -68,8 +90,9 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     const responseId = valueAt(answer.body, 'data.id');
     const state = answer.isReplay === true ? 'repeated' : 'done';
     const end = async () => await conclude(facts, { state, ...(typeof responseId === 'string' ? { responseId } : {}) });
-    // If the program is killed before the answer is shown, the person repeats the command, which must not grant again.
-    if (facts.isGeneratedId === true && context.onceShown !== undefined) context.onceShown(end);
+    // If the program is killed before the answer is shown, the person repeats the command, which must not move money again.
+    const isDoubled = facts.isGeneratedId === true || doubled.has(name);
+    if (isDoubled && context.onceShown !== undefined) context.onceShown(end);
     else await end();
     return answer;
   }
@@ -85,9 +108,23 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   }
 }
 
+const purchaseOperation = 'credits.grantPaid';
+
+/** Beside grants, what moves money again when it is sent again: nothing in the books tells the second from the first. */
+const doubled: ReadonlySet<OperationName> = new Set<OperationName>(['credits.adjust', purchaseOperation]);
+
+function doneAlready({ at, params }: JournalFacts): BillingError {
+  return new BillingError('refused', `the same was begun at ${at}, and its outcome is not known: nothing was sent`, {
+    hint: `look whether it was done: tally credits ledger ${params?.['contractId'] ?? ''}; if not, repeat it with another --description`,
+  });
+}
+
+const finishes = 'repeat the command: it finishes this grant, and does not make another';
+
 /** What to do next, where that is not to look first. */
 const afterInterrupt: Partial<Record<OperationName, string>> = {
-  [grantOperation]: 'repeat the command: it finishes this grant, and does not make another',
+  [grantOperation]: finishes,
+  [purchaseOperation]: finishes,
   'bill.run': 'repeat the command: what was done stays done, and it does the rest',
   'clock.set': 'repeat the command: it goes on from where the clock is',
   'clock.advance': 'see how far it got with: tally clock show; go on with: tally clock advance --to INSTANT',

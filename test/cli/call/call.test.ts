@@ -204,7 +204,7 @@ describe('--input', () => {
   test('numbers keep their digits', async () => {
     const shell = createShell();
     await shell.run('credits grant-paid k1 --input -', { input: '{"creditAmount":1.10}' });
-    expect(JSON.stringify(shell.calls[0]?.input.body)).toBe('{"creditAmount":1.10}');
+    expect(JSON.stringify(shell.calls[0]?.input.body)).toContain('"creditAmount":1.10,');
   });
 });
 

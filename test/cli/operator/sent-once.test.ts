@@ -1,0 +1,66 @@
+/** What moves money again when it is sent again, and has no external id of a person: repeated, it is done once. */
+
+import { expect, test } from 'vitest';
+
+import { BillingError, UnavailableError } from '../../../src/errors.ts';
+import type { Answer } from '../../../src/operations/index.ts';
+import { createShell } from '../shell.ts';
+
+const purchase = 'credits grant-paid k1 --amount-cents 500';
+const adjustment = 'credits adjust k1 --grant-entry-id g1 --amount-cents -500 --reason Slip';
+
+/** A database that fails with these errors, one a call, before it answers. */
+function failing(...errors: Error[]) {
+  return createShell({
+    reply: ({ name }) => {
+      const error = name.startsWith('credits.') ? errors.shift() : undefined;
+      if (error !== undefined) throw error;
+      return { body: { data: { id: 'e1' } } as unknown as Answer['body'] };
+    },
+  });
+}
+
+const lost = () => new BillingError('interrupted', 'no answer');
+
+test('a purchase whose outcome is unknown is finished by the same command, with the id that it had', async () => {
+  const shell = failing(lost());
+  await shell.run(purchase);
+  const { code, stderr } = await shell.run(purchase);
+  expect([code, stderr]).toEqual([0, expect.stringContaining('this finishes the grant begun at')]);
+  await shell.run(purchase);
+  const [first, again, other] = shell.calls.map(({ input }) => (input.body as { externalId?: string }).externalId);
+  expect(first).toBeDefined();
+  expect(again).toBe(first);
+  expect(other).not.toBe(first);
+});
+
+test('a purchase with an external id of its own is sent as it is', async () => {
+  const shell = failing(lost());
+  for (let time = 0; time < 2; time += 1) {
+    expect((await shell.run(`${purchase} --external-id po-7`)).stderr).not.toContain('this finishes');
+  }
+  expect(shell.calls.map(({ input }) => input.body)).toEqual(
+    Array<object>(2).fill(expect.objectContaining({ externalId: 'po-7' })),
+  );
+});
+
+test('an adjustment is not repeated while the outcome of the same one is unknown', async () => {
+  const shell = failing(lost());
+  await shell.run(adjustment);
+  const { code, stderr } = await shell.run(adjustment);
+  expect([code, shell.calls.length]).toEqual([11, 1]);
+  expect(stderr).toContain('the same was begun at');
+  expect(stderr).toContain('look whether it was done: tally credits ledger k1');
+  expect((await shell.run(`${adjustment} again`.replace('Slip again', "'Slip, again'"))).code).toBe(0);
+});
+
+test.each([
+  ['done', undefined],
+  ['refused', new BillingError('conflict', 'no')],
+  ['not begun', new UnavailableError('locked')],
+])('an adjustment is made again once the one before is known to be %s', async (_outcome, error) => {
+  const shell = failing(...(error === undefined ? [] : [error]));
+  await shell.run(adjustment);
+  expect((await shell.run(adjustment)).code).toBe(0);
+  expect(shell.calls).toHaveLength(2);
+});
