@@ -19,7 +19,7 @@ import { overridesOf } from './agreed-prices.ts';
 import type { Invoice } from './books.ts';
 import { ledgerOf, oldestFirst } from './books.ts';
 import { ratesOf } from './frozen-rates.ts';
-import type { HistoricContract, History, Movement } from './history.ts';
+import type { HistoricContract, HistoricEvent, History, Movement } from './history.ts';
 import { createPassing } from './passing.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
 
@@ -228,7 +228,10 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
   const { history, billing, customers, contracts } = scene;
   // Usage may be recorded ahead of the clock, and drafts have it.
   const last = timestampOf(Temporal.Instant.from(until).add({ seconds: limits.eventFutureSeconds }));
-  const events = history.events.filter(({ timestamp }) => timestamp <= last);
+  // As at a service, usage that names a contract which does not serve is billed on none.
+  const isBilled = ({ timestamp, contractId }: HistoricEvent) =>
+    timestamp <= last && (contractId === null || contracts.has(contractId));
+  const events = history.events.filter(isBilled);
   const passing = createPassing(billing, {
     events: events.map(({ timestamp, eventName, customerId, contractId, idempotencyKey, properties }) => ({
       at: timestamp,
@@ -236,7 +239,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
         timestamp,
         eventName,
         customerId: customers.get(customerId),
-        ...(contractId === null || !contracts.has(contractId) ? {} : { contractId: contracts.get(contractId) }),
+        ...(contractId === null ? {} : { contractId: contracts.get(contractId) }),
         idempotencyKey,
         properties,
       }),

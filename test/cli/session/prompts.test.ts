@@ -317,11 +317,10 @@ describe('a write to production', () => {
   });
 
   test('says amounts as people do before it asks', async () => {
-    const asked = async (flags: string) => {
-      const shell = createShell({ reply: done, env: production });
-      const line = `credits grant k1 --expires-at 2099-12-31T00:00:00Z ${flags}`;
-      return (await shell.run(line, { ...terminal, answers: ['no'] })).stderr;
-    };
+    const shell = createShell({ reply: done, env: production });
+    const line = 'credits grant k1 --expires-at 2099-12-31T00:00:00Z';
+    const asked = async (flags: string) =>
+      (await shell.run(`${line} ${flags}`, { ...terminal, answers: ['no'] })).stderr;
     expect(await asked('--amount-cents 123450')).toContain('}\namountCents is 1234.50 USD\n? Go on?');
     const rated = await asked('--credit-rate-cents 50000 --credit-amount 10.000001');
     expect(rated).toContain('}\ncreditRateCents is 500.00 USD\n10.000001 credits are worth 5000.00 USD\n? Go on?');
