@@ -20,18 +20,24 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
   }
 }
 
+export const gzipMagic: readonly number[] = [0x1f, 0x8b];
+
 const workbook = 'it is a workbook or an archive: save the sheet as CSV in UTF-8, or unpack the file';
 
 /** What files that are no text begin with: gzip, ZIP (as newer workbooks do), and older workbooks. */
 const noText: readonly (readonly [magic: readonly number[], hint: string])[] = [
-  [[0x1f, 0x8b], 'it is compressed: unpack it with: gunzip -c FILE > NEW-FILE'],
+  [gzipMagic, 'it is compressed: unpack it with: gunzip -c FILE > NEW-FILE'],
   [[0x50, 0x4b, 0x03, 0x04], workbook],
   [[0xd0, 0xcf, 0x11, 0xe0], workbook],
 ];
 
 /** The hint for a file that begins with these bytes and is no text; undefined if they say nothing. */
 export function noTextHint(bytes: Uint8Array): string | undefined {
-  return noText.find(([magic]) => magic.every((byte, index) => bytes[index] === byte))?.[1];
+  return noText.find(([magic]) => beginsWith(bytes, magic))?.[1];
+}
+
+export function beginsWith(bytes: Uint8Array, magic: readonly number[]): boolean {
+  return magic.every((byte, index) => bytes[index] === byte);
 }
 
 /** The hint for what is not UTF-8, such as the encodings that spreadsheets still write; by its first bytes, if known. */

@@ -3,7 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
-import { encodingHint, noTextHint, wideEncodingOf } from '../files/files.ts';
+import { beginsWith, encodingHint, gzipMagic, noTextHint, wideEncodingOf } from '../files/files.ts';
 
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -26,7 +26,6 @@ export async function sniffed(bytes: Bytes): Promise<{ readonly format: ImportFo
   return { format: first === '{' ? 'jsonl' : first === '[' ? 'json' : 'csv', bytes: whole };
 }
 
-const gzipMagic = [0x1f, 0x8b];
 /** No UTF-8 text begins like this. */
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -36,13 +35,12 @@ const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
  */
 export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { head, whole } = await peeked(bytes, zstdMagic.length);
-  const beginsWith = (magic: readonly number[]) => magic.every((byte, index) => head[index] === byte);
-  if (beginsWith(zstdMagic)) {
+  if (beginsWith(head, zstdMagic)) {
     throw new BadRequestError('the file is compressed with zstd: it must be compressed with gzip, or not at all', {
       hint: 'decompress it on the way, for example: zstd -dc FILE | tally import events - …',
     });
   }
-  if (!beginsWith(gzipMagic)) {
+  if (!beginsWith(head, gzipMagic)) {
     if (wideEncodingOf(head) !== undefined || noTextHint(head) !== undefined) throw notUtf8(head);
     return whole;
   }
