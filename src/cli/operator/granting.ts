@@ -66,9 +66,8 @@ export function beginGrant(
   const { place, overrideReason } = context;
   const unfinished = request.externalId === undefined ? history.unfinished(place) : [];
   const same = unfinished.find(({ isGeneratedId, requestHash }) => isGeneratedId && requestHash === facts.requestHash);
-  if (same !== undefined) {
-    context.tell(say`this finishes the grant begun at ${same.at}, whose outcome was not known`);
-  } else refuseAlike(request, unfinished);
+  if (same !== undefined) tellFinishing(same, context);
+  else refuseAlike(request, unfinished);
   const externalId = request.externalId ?? same?.externalId ?? context.newId();
   const hasMadeId = request.externalId === undefined;
   const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context });
@@ -84,6 +83,10 @@ export function beginGrant(
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),
     body,
   };
+}
+
+export function tellFinishing({ at }: { readonly at: string }, { tell }: JournalContext): void {
+  tell(say`this finishes the grant begun at ${at}, whose outcome was not known`);
 }
 
 /** Refuses a grant like an unfinished one, which would be made twice with a recalculated expiry or another reason. */

@@ -13,7 +13,7 @@ import { changesState } from '../../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../../operations/operation.ts';
 import { grantOperation } from './grant-history.ts';
 import { readGrant } from './grant-request.ts';
-import { beginGrant, cappedTogether, createContractLookup } from './granting.ts';
+import { beginGrant, cappedTogether, createContractLookup, tellFinishing } from './granting.ts';
 import type { JournalContext } from './journal-context.ts';
 import type { CallState, JournalFacts } from './journal-line.ts';
 import { requestHash } from '../wire/request-hash.ts';
@@ -46,9 +46,8 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       return begun;
     });
     if (begun.isGeneratedId !== true) return await send({ name, input, facts: begun });
-    if (open !== undefined) context.tell(say`this finishes the grant begun at ${open.at}, whose outcome was not known`);
-    const body = { ...(input.body as Record<string, unknown>), externalId: begun.externalId };
-    return await send({ name, input: { ...input, body }, facts: begun }, open !== undefined);
+    if (open !== undefined) tellFinishing(open, context);
+    return await send({ name, input: withId(input, begun), facts: begun }, open !== undefined);
   }
 
   function identified(facts: JournalFacts, open: JournalFacts | undefined): JournalFacts {
@@ -66,9 +65,8 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       isRepeat = history.find(context.place, request.contractId, begun.externalId ?? '') !== undefined;
       return begun;
     });
-    const { externalId, body: _body, override: _override, ...rest } = begun;
-    const body = { ...(input.body as Record<string, unknown>), externalId };
-    return await send({ name, input: { ...input, body }, facts: { ...rest, externalId } }, isRepeat);
+    const { body: _body, override: _override, ...rest } = begun;
+    return await send({ name, input: withId(input, begun), facts: rest }, isRepeat);
   }
 
   async function send<N extends OperationName>({ name, input, facts }: Call<N>, isRepeat = false): Promise<Answer<N>> {
@@ -139,6 +137,10 @@ interface Call<N extends OperationName> {
   readonly name: N;
   readonly input: CallInput;
   readonly facts: JournalFacts;
+}
+
+function withId(input: CallInput, { externalId }: JournalFacts): CallInput {
+  return { ...input, body: { ...(input.body as Record<string, unknown>), externalId } };
 }
 
 function isRehearsal(operation: OperationFacts, { body }: CallInput): boolean {
