@@ -43,11 +43,19 @@ function end(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
+/** At the end of the process, whose exit code a directory that cannot be removed must not replace: the next backup names it. */
 function removeAll(): void {
-  for (const directory of standing) remove(directory);
+  for (const directory of standing) {
+    try {
+      remove(directory);
+    } catch {
+      continue;
+    }
+  }
 }
 
+/** A thread that SQLite copies in may still make a file between the removal of the others and that of the directory. */
 function remove(directory: string): void {
   standing.delete(directory);
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true, maxRetries: 100, retryDelay: 1 });
 }
