@@ -4,25 +4,32 @@ export interface Pending {
   readonly count: number;
   /** Runs `work` and counts it until it has ended. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Resolves when all work begun before has ended, successfully or not. */
+  /** Resolves as soon as no work is left, whether it ended successfully or not. */
   readonly settled: () => Promise<void>;
 }
 
+/** A count, and no set of promises: V8 would keep each one with its answer until it next collects all garbage. */
 export function createPending(): Pending {
-  const pending = new Set<Promise<unknown>>();
+  let count = 0;
+  let waiting: (() => void)[] = [];
+  const end = (): void => {
+    count -= 1;
+    if (count > 0) return;
+    for (const goOn of waiting) goOn();
+    waiting = [];
+  };
   return {
     get count() {
-      return pending.size;
+      return count;
     },
     run(work) {
       const result = work();
-      pending.add(result);
-      const forget = () => void pending.delete(result);
-      result.then(forget, forget);
+      count += 1;
+      result.then(end, end);
       return result;
     },
     async settled() {
-      await Promise.allSettled(pending);
+      if (count > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
   };
 }
