@@ -26,7 +26,8 @@ export function mayAsk({
 }: Pick<Session, 'terminal' | 'flags' | 'dependencies'>): boolean {
   const isCi = !['', '0', 'false', undefined].includes(dependencies.env['CI']);
   const isSeen = terminal.stdout.isTerminal && terminal.stderr.isTerminal;
-  return terminal.stdin.isTerminal && isSeen && flags.input !== false && !isCi;
+  // Standard input last: Node loads all its streams to open it, a tenth of a command that writes.
+  return flags.input !== false && !isCi && isSeen && terminal.stdin.isTerminal;
 }
 
 /**
