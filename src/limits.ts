@@ -180,6 +180,9 @@ export const limits = {
   /** our choice: sessions of one process on a database server, and how long an idle one is kept */
   databaseSessions: 10,
   databaseIdleMilliseconds: 30_000,
+  /** our choice: when a database server ends a session whose process has stopped, and how often a working one shows life */
+  idleSessionMilliseconds: 60_000,
+  sessionLifeMilliseconds: 15_000,
   /** our choice: when a database server probes a silent session, how far apart, and how often */
   silentSessionSeconds: 60,
   silentSessionRepeatSeconds: 10,

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 
+import { limits } from '../../src/limits.ts';
 import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import type { Transaction } from '../../src/store/database.ts';
@@ -73,6 +74,48 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     const found = [await store.read(settings), await store.write(settings)];
     await store.close();
     for (const rows of found) expect(rows).toEqual([{ idle: '60', interval: '5', count: '3' }]);
+  });
+
+  test.each(['0', '100'])(
+    'that ends idle sessions after %s ms ends those of a process that was stopped, and their locks, in a minute',
+    async (setting) => {
+      const url = await empty();
+      await run(url, `ALTER DATABASE SET idle_session_timeout = ${setting}`);
+      const store = await openStore(url);
+      const limit = async (tx: Transaction) =>
+        await rowsOfText(tx, `SELECT current_setting('idle_session_timeout') AS "limit"`);
+      const found = [await store.read(limit), await store.write(limit)];
+      await store.close();
+      for (const rows of found) expect(rows).toEqual([{ limit: '1min' }]);
+    },
+  );
+
+  test('hears of a process at work of one name four times in the minute after which it ends idle sessions', async () => {
+    const url = await empty();
+    const store = await openStore(url);
+    const watcher = new pg.Client({ connectionString: url });
+    await watcher.connect();
+    const lastWords = async () => {
+      const { rows } = await watcher.query<{ query: string }>(
+        `SELECT query FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE locktype = 'advisory' AND datname = current_database()`,
+      );
+      return rows.map(({ query }) => query);
+    };
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const before = await store.exclusively('bill run', async () => {
+        const words = await lastWords();
+        vi.advanceTimersByTime(limits.idleSessionMilliseconds / 4);
+        await expect.poll(lastWords).toEqual(['SELECT 1']);
+        return words;
+      });
+      expect(before).toEqual([expect.stringContaining('pg_try_advisory_lock')]);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+    await watcher.end();
+    await store.close();
   });
 
   test('that ends idle sessions leaves work of one name to one process, however long it takes', async () => {

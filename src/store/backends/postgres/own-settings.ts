@@ -12,8 +12,8 @@ const common = {
   array_nulls: 'on',
   // Definitions that the server writes of its schema are compared.
   quote_all_identifiers: 'off',
-  // Whoever does the bill run holds its lock in a session that is idle meanwhile.
-  idle_session_timeout: '0',
+  // A lock that was granted to a stopped process would be held for as long as that is stopped.
+  idle_session_timeout: String(limits.idleSessionMilliseconds),
 } as const;
 
 /** Settings that a session must not have, and their replacement; a stricter setting stays. */

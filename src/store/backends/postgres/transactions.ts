@@ -107,9 +107,14 @@ export function createPostgresTransactions({ schema, ...options }: TransactionOp
         const { rows } = await session.executeQuery(raw(`SELECT pg_try_advisory_lock($1)::int AS "isOurs"`, [key]));
         const [row] = rows as { readonly isOurs: bigint }[];
         if (row?.isOurs !== 1n) return undefined;
+        // The server ends a session that is idle for long, and its lock with it.
+        const signs = setInterval(() => {
+          session.executeQuery(signOfLife).catch(() => undefined);
+        }, limits.sessionLifeMilliseconds);
         try {
           return await work();
         } finally {
+          clearInterval(signs);
           await session.executeQuery(release).catch(() => undefined);
         }
       });
@@ -142,6 +147,7 @@ const raw = (text: string, parameters: readonly unknown[] = []): CompiledQuery =
   CompiledQuery.raw(text, [...parameters]);
 
 const release = raw(releaseLocks);
+const signOfLife = raw('SELECT 1');
 
 /** Doubles each time. Needs no randomness to part two writers: the server has let one of them go on. */
 function pauseAfter(tries: number): number {
