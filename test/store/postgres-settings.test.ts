@@ -192,6 +192,18 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await run(url, 'DROP SCHEMA odd');
   });
 
+  test('that was set to be read alone is written by the same process once it no longer is', async () => {
+    const url = await empty();
+    await (await openStore(url)).close();
+    await run(url, 'ALTER DATABASE SET default_transaction_read_only = on');
+    const store = await openStore(url);
+    await expect(store.write(insertTwoOrganizations)).rejects.toThrow('read-only');
+    await run(url, 'SET default_transaction_read_only = off', 'ALTER DATABASE RESET default_transaction_read_only');
+    await store.write(insertTwoOrganizations);
+    expect(store.isReadOnly).toBe(false);
+    await store.close();
+  });
+
   test('that limits the size of temporary files says so', async () => {
     const url = (await postgres?.create()) ?? '';
     await run(url, 'ALTER DATABASE SET temp_file_limit = 64', 'ALTER DATABASE SET work_mem = 64');

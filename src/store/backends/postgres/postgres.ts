@@ -26,21 +26,39 @@ export async function openPostgresStore(url: string, options: StoreOptions): Pro
   try {
     const facts = await prepareServer(pool, { location, readOnly: options.readOnly === true });
     const { busyTimeoutMilliseconds = limits.busyTimeoutMilliseconds } = options;
-    return createStore({ ...facts, pool, location, answerMilliseconds, busyTimeoutMilliseconds });
+    const isStillReadOnly = async () => options.readOnly === true || (await isReadOnlyNow(url, location));
+    return createStore({ ...facts, isStillReadOnly, pool, location, answerMilliseconds, busyTimeoutMilliseconds });
   } catch (error) {
     await pool.end();
     throw meaningOf(error, location);
   }
 }
 
+/** Whether a role or a database is set to read alone: a session knows what was true when it began. */
+async function isReadOnlyNow(url: string, location: string): Promise<boolean> {
+  const pool = openPool(connectionOf(url));
+  try {
+    const { rows } = await pool.query<{ readonly access: string }>(
+      `SELECT current_setting('transaction_read_only') AS "access"`,
+    );
+    return rows[0]?.access === 'on';
+  } catch (error) {
+    throw meaningOf(error, location);
+  } finally {
+    await pool.end();
+  }
+}
+
 interface Facts extends TransactionOptions {
   readonly isReadOnly: boolean;
   readonly isStandby: boolean;
+  /** Asked before a write where the store was opened read-only, unless that was on a standby. */
+  readonly isStillReadOnly: () => Promise<boolean>;
   readonly busyTimeoutMilliseconds: number;
 }
 
 function createStore(facts: Facts): Store {
-  const { pool, location, schema, isStandby, busyTimeoutMilliseconds } = facts;
+  const { pool, location, schema, isStandby, isStillReadOnly, busyTimeoutMilliseconds } = facts;
   let { isReadOnly } = facts;
   const transactions = createPostgresTransactions(facts);
   const shareCommit = createGroupCommit({
@@ -60,7 +78,7 @@ function createStore(facts: Facts): Store {
 
   /** Only a write can tell that a standby has become the primary server. */
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    if (isReadOnly && !isStandby) throw readOnlyError(location);
+    if (isReadOnly && !isStandby && (await isStillReadOnly())) throw readOnlyError(location);
     const outcome = await transact(change, options);
     isReadOnly = false;
     return outcome;
