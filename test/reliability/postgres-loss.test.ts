@@ -3,8 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { UnavailableError } from '../../src/errors.ts';
+import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import { createServer } from '../../src/server/server.ts';
+import { rowsOfText } from '../../src/store/raw-query.ts';
+import { canFillDisk, limitFiles } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-process.ts';
 import type { PostgresServer } from '../support/postgres-process.ts';
@@ -16,6 +18,9 @@ import { problemsOf } from './soundness.ts';
 import { inTier } from './tiers.ts';
 
 const postgres = await usePostgres();
+
+const laterLogFiles =
+  'SELECT count(*) FROM pg_ls_waldir() WHERE name >= pg_walfile_name(pg_current_wal_insert_lsn() + 1)';
 
 describe.runIf(postgres !== undefined)('a server of its own that writes to the disk', () => {
   let machine: PostgresServer;
@@ -96,4 +101,23 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
       expect(await problemsOf(world)).toEqual([]);
     }
   }, 120_000);
+
+  test.runIf(canFillDisk)(
+    'a commit under which its disk is full is not told as one that changed nothing',
+    async () => {
+      const change = world.store.write(async (tx) => {
+        const ask = async (text: string) => (await rowsOfText(tx, `SELECT (${text})::text AS "answer"`))[0]?.['answer'];
+        // Until the log needs a new file for what comes next.
+        do {
+          await tx.updateTable('customers').set({ name: 'renamed' }).execute();
+          await ask('pg_switch_wal()');
+        } while ((await ask(laterLogFiles)) !== '0');
+        limitFiles({ pid: Number(await ask('pg_backend_pid()')) }, 1_000_000);
+      });
+      await expect(change).rejects.toBeInstanceOf(UnknownOutcomeError);
+      await expect.poll(async () => await kept().then(Boolean, () => false), { timeout: 20_000 }).toBe(true);
+      expect(await problemsOf(world)).toEqual([]);
+    },
+    60_000,
+  );
 });

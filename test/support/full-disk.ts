@@ -2,6 +2,7 @@
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, SpawnOptions, SpawnSyncReturns } from 'node:child_process';
+import { statSync } from 'node:fs';
 
 import { launcher } from './program.ts';
 
@@ -24,6 +25,8 @@ export function runOnFullDisk(
   return spawnSync('bash', ignoring, { ...options, encoding: 'utf8' });
 }
 
-export function limitFiles({ pid }: ChildProcess, bytes: number | 'unlimited'): void {
-  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
+export function limitFiles({ pid }: Pick<ChildProcess, 'pid'>, bytes: number | 'unlimited'): void {
+  // Only its own user may limit it.
+  const { uid, gid } = statSync(`/proc/${pid}`);
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`], { uid, gid });
 }

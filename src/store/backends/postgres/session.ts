@@ -160,9 +160,13 @@ export class Session implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch((error: unknown) => {
-      throw this.#isBroken && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
-    });
+    const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch(
+      async (error: unknown) => {
+        // A server whose disk fails ends with words of the disk, and may find the commit in its log when it is back.
+        await this.rollBack();
+        throw this.#isBroken && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
+      },
+    );
     // The server rolls back a transaction in which a statement failed, even on COMMIT. A reading loses nothing by that: doctor
     // notes what could not be read, and ends well.
     if (ended?.command === 'ROLLBACK' && this.#isWriting)
