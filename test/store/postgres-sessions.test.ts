@@ -8,6 +8,7 @@ import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
+import { rowsOfText } from '../../src/store/raw-query.ts';
 import type { Store } from '../../src/store/store.ts';
 import { usePostgres } from '../support/postgres.ts';
 
@@ -130,6 +131,26 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await beside.query('ALTER TABLE "gone" RENAME TO "tallybookSchema"');
       expect(await read()).toBe('read');
       await beside.end();
+    });
+
+    test.each([
+      ['a statement that took too long', `SELECT set_config('statement_timeout', '1', true)`, 'took too long: '],
+      [
+        'a statement that somebody cancels',
+        'SELECT pg_cancel_backend(pg_backend_pid())',
+        'was cancelled on the server',
+      ],
+    ])('gives up %s says which', async (_what, cause, words) => {
+      const { url } = await openOne();
+      const store = await openStore(url);
+      const giveUp = async () =>
+        await store.read(async (tx) => {
+          await rowsOfText(tx, cause);
+          await rowsOfText(tx, 'SELECT pg_sleep(60)');
+          return 'read';
+        });
+      expect(await refusalOf(giveUp)).toContain(words);
+      await store.close();
     });
 
     /** What it says where it is an UnavailableError. */

@@ -241,10 +241,17 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
     }),
   '55P03': lockedError,
   '57014': (location, cause) =>
-    new UnavailableError(`the database ${location} took too long: ${cause.message}`, {
-      cause,
-      hint: 'repeat it, or allow more time with ?statement_timeout=MILLISECONDS in the URL',
-    }),
+    // The server has one code for both, and its words for a person's part may be in another language.
+    cause.message.includes('user request')
+      ? new UnavailableError(`a statement of the database ${location} was cancelled on the server`, {
+          cause,
+          retryAfterSeconds: 1,
+          hint: 'ask whoever keeps the server, then repeat the command',
+        })
+      : new UnavailableError(`the database ${location} took too long: ${cause.message}`, {
+          cause,
+          hint: 'repeat it, or allow more time with ?statement_timeout=MILLISECONDS in the URL',
+        }),
   '25P04': (location, cause) =>
     new UnavailableError(`the database ${location} ended a transaction that took too long; nothing was changed`, {
       cause,
