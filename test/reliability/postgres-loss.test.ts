@@ -1,6 +1,7 @@
 /** A PostgreSQL server that goes and comes back: 503 meanwhile, nothing acknowledged is lost, and all goes on by itself. */
 
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
@@ -21,6 +22,14 @@ const postgres = await usePostgres();
 
 const laterLogFiles =
   'SELECT count(*) FROM pg_ls_waldir() WHERE name >= pg_walfile_name(pg_current_wal_insert_lsn() + 1)';
+
+/** Waits for a second at most. */
+const cancelCommitOf = (pid: number) => `DO $$ BEGIN FOR tries IN 1..200 LOOP
+  PERFORM pg_stat_clear_snapshot();
+  PERFORM pg_cancel_backend(pid) FROM pg_stat_activity WHERE pid = ${pid} AND state = 'active' AND query LIKE 'COMMIT%';
+  EXIT WHEN FOUND;
+  PERFORM pg_sleep(0.005);
+END LOOP; END $$`;
 
 describe.runIf(postgres !== undefined)('a server of its own that writes to the disk', () => {
   let machine: PostgresServer;
@@ -101,6 +110,34 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
       expect(await problemsOf(world)).toEqual([]);
     }
   }, 120_000);
+
+  test('a commit that is cancelled while it reaches the disk is not told as one that changed nothing', async () => {
+    const beside = new pg.Client({ connectionString: machine.url('postgres') });
+    await beside.connect();
+    /** The server takes a tenth of a second for its commit. */
+    const rename = async (name: string): Promise<unknown> => {
+      let cancelling: Promise<unknown> | undefined;
+      const change = world.store.write(async (tx) => {
+        await rowsOfText(
+          tx,
+          `SELECT set_config('commit_delay', '100000', true), set_config('commit_siblings', '0', true)`,
+        );
+        await tx.updateTable('customers').set({ name }).execute();
+        const [row] = await rowsOfText(tx, 'SELECT pg_backend_pid() AS "pid"');
+        cancelling = beside.query(cancelCommitOf(Number(row?.['pid'])));
+      });
+      const outcome = await change.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await cancelling;
+      return outcome;
+    };
+    const names = async () => (await world.call('customers.list', {})).data.map(({ name }) => name);
+    await expect.poll(async () => await rename('cancelled')).toBeInstanceOf(UnknownOutcomeError);
+    expect(await names()).toContain('cancelled');
+    await beside.end();
+  }, 60_000);
 
   test.runIf(canFillDisk)(
     'a commit under which its disk is full is not told as one that changed nothing',

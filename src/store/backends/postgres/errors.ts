@@ -19,6 +19,7 @@ const constraintRules: Readonly<Record<string, ConstraintRule>> = {
 };
 
 const conflicts = new Set(['40001', '40P01']);
+const givenUp = '57014';
 /** Shutting down, not yet up, too many connections, and every failure of the connection itself. */
 const crowded = '53300';
 const absences = new Set(['57P01', '57P02', '57P03', '57P05', crowded]);
@@ -59,6 +60,11 @@ export function isLost(error: unknown): boolean {
 /** The server has as many sessions as the server, the database or the user may have. */
 export function isCrowded(error: unknown): boolean {
   return codeOf(error) === crowded;
+}
+
+/** The server gave up a statement. A commit that reaches the disk hears of it only when that is done. */
+export function isGivenUp(error: unknown): boolean {
+  return error instanceof Error && codeOf(error.cause) === givenUp;
 }
 
 /** When a transaction begins: a standby refuses one that may write. */
@@ -240,7 +246,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       hint: 'ask whoever keeps the server, then repeat the command',
     }),
   '55P03': lockedError,
-  '57014': (location, cause) =>
+  [givenUp]: (location, cause) =>
     // The server has one code for both, and its words for a person's part may be in another language.
     cause.message.includes('user request')
       ? new UnavailableError(`a statement of the database ${location} was cancelled on the server`, {

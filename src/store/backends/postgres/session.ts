@@ -11,6 +11,7 @@ import { limits } from '../../../limits.ts';
 import {
   goneError,
   isCrowded,
+  isGivenUp,
   isLost,
   isOfStandby,
   isSilence,
@@ -164,7 +165,8 @@ export class Session implements DatabaseConnection {
       async (error: unknown) => {
         // A server whose disk fails ends with words of the disk, and may find the commit in its log when it is back.
         await this.rollBack();
-        throw this.#isBroken && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
+        const isUnknown = this.#isBroken || isGivenUp(error);
+        throw isUnknown && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
       },
     );
     // The server rolls back a transaction in which a statement failed, even on COMMIT. A reading loses nothing by that: doctor
