@@ -184,6 +184,23 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await expect(one.write(async () => 'alone', { busyTimeoutMilliseconds: 50 })).resolves.toBe('alone');
     });
 
+    test('end with their session if the server does not release them', async () => {
+      const url = (await postgres?.create()) ?? '';
+      const administrator = openPool({ connectionString: url, max: 1 });
+      await administrator.query(`CREATE FUNCTION pg_advisory_unlock_all() RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'canceling statement due to user request' USING ERRCODE = '57014'; END $$`);
+      const one = await openStore(`${url}?options=-csearch_path%3Dpublic,pg_catalog`);
+      const other = await openStore(url);
+      onTestFinished(async () => {
+        for (const store of [one, other]) await store.close();
+        await administrator.end();
+      });
+      await expect(one.exclusively('bill run', async () => 'ours')).resolves.toBe('ours');
+      await expect.poll(async () => await other.exclusively('bill run', async () => 'theirs')).toBe('theirs');
+      await expect(one.write(async () => await Promise.reject(new Error('no')), turn)).rejects.toThrow('no');
+      await expect(other.write(async () => 'theirs', turn)).resolves.toBe('theirs');
+    });
+
     test('refuse a write that may not wait at once, whoever holds them', async () => {
       const [one, other] = await openTwo();
       const { promise: isOver, resolve: end } = Promise.withResolvers<void>();

@@ -218,6 +218,8 @@ export class Session implements DatabaseConnection {
       const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
       return { rows: rows as R[], ...(isChange ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
     } catch (error) {
+      // Whoever took the session next would not know of its locks.
+      this.#isBroken ||= sql === releaseLocks;
       throw this.#noted(error);
     }
   }
