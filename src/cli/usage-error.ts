@@ -36,6 +36,19 @@ const alike = [
   ['test'],
 ];
 
+/** What is done to events and usage in other words or in another group, by the first of the words that are alike. */
+const elsewhere: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  events: {
+    list: 'usage events',
+    get: 'usage events',
+    create: 'usage ingest',
+    send: 'usage ingest',
+    import: 'import events',
+  },
+  usage: { list: 'events', get: 'events', create: 'ingest', send: 'ingest', import: 'import events' },
+  import: { usage: 'events' },
+};
+
 export async function usageError(
   error: CommanderError,
   { known, path }: Named,
@@ -56,6 +69,7 @@ export async function usageError(
     command === undefined
       ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
       : (begunWith(command, verbs) ??
+        meantElsewhere(command, known) ??
         (await groupMeant(command, known, load)) ??
         commandMeant(command, verbs, similar) ??
         (isAction(command) ? undefined : await verbMeant(command, load)));
@@ -90,6 +104,11 @@ function isAction(word: string): boolean {
 
 function begunWith(word: string, names: readonly string[]): string | undefined {
   return listed(names.filter((name) => name.startsWith(word)));
+}
+
+function meantElsewhere(word: string, [group = '']: readonly string[]): string | undefined {
+  const [action = word] = alike.find((words) => words.includes(word)) ?? [];
+  return elsewhere[group]?.[action];
 }
 
 /** The group of a verb given without one, and for `contracts budgets` the other group. */
