@@ -26,6 +26,7 @@ export function tellFailure(error: unknown, context: FailureContext): number {
   const facts = errorFacts[failure.kind];
   const words =
     unprintedHint(failure, context.command) ??
+    mistakenFlagHint(failure, context) ??
     failure.hint ??
     flagHint(failure, context.command) ??
     debugHint(failure, error, context);
@@ -93,6 +94,14 @@ function unprintedHint(failure: BillingError, command: CommandSpec | undefined):
     command === undefined ? 'if the command changes something, that was done' : 'what was to be done was done';
   const done = `${what}: check before repeating it`;
   return failure.hint === undefined ? done : `${failure.hint}; ${done}`;
+}
+
+/** `--events` takes the URL of a database, and is easily given for the kinds of event of a webhook. */
+function mistakenFlagHint({ kind }: BillingError, { command, flags }: FailureContext): string | undefined {
+  const given = flags?.events?.split(',');
+  if (kind !== 'usage' || given === undefined) return undefined;
+  const meant = command?.flags.find(({ element }) => given.every((word) => element?.choices?.includes(word)));
+  return meant === undefined ? undefined : `did you mean --${meant.flag}?`;
 }
 
 function oneLine(message: string): string {

@@ -92,3 +92,11 @@ test('without being told to, neither goes to a private address, and deliver says
   const { stdout } = await tally('webhooks deliveries --status failed -o json', env);
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ eventType: 'customer.updated', responseStatus: 410 }] });
 }, 30_000);
+
+test.each([
+  ['invoice.created,customer.created', 'did you mean --event-types?'],
+  ['books', 'write clickhouse://'],
+])('kinds of event after the flag for the database of events: %s', async (given, hint) => {
+  const refused = await tally(`webhooks create --url https://hooks.example.com/ --events ${given}`, home());
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(`hint: ${hint}`) });
+});
