@@ -8,6 +8,7 @@ import { clockWords, factsOf } from './service-check.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import { whereOf } from '../target/target.ts';
+import type { RemoteTarget } from '../target/target.ts';
 
 const checkView = {
   rows: 'data',
@@ -59,9 +60,20 @@ export async function checkProfile(session: Session): Promise<void> {
     );
   }
   // Production taken for a sandbox would not ask before a write.
-  if (isOther && facts.environment === 'production') {
-    throw new BillingError('checkFailed', `the profile says ${target.environment}, but the service is production`, {
-      hint: `add it again: tally profile add ${target.profile ?? 'NAME'} --environment production --base-url ${target.baseUrl}`,
-    });
+  if (isOther && facts.environment === 'production') throw notProduction(target);
+}
+
+function notProduction({ profile, environment, baseUrl }: RemoteTarget): BillingError {
+  if (profile === undefined) {
+    return new BillingError(
+      'checkFailed',
+      `without a profile it counts as ${environment}, but the service is production`,
+      {
+        hint: 'set TALLY_ENVIRONMENT=production, so that every write asks first',
+      },
+    );
   }
+  return new BillingError('checkFailed', `the profile says ${environment}, but the service is production`, {
+    hint: `add it again: tally profile add ${profile} --environment production --base-url ${baseUrl}`,
+  });
 }

@@ -20,8 +20,9 @@ const key = `tally_live_${'c0ffee'.repeat(8)}`;
 const now = () => Temporal.Now.instant();
 
 /** A shell with the real client, on the real clock. */
-function shellOverHttp(): Shell {
+function shellOverHttp(env: Readonly<Record<string, string>> = {}): Shell {
   return createShell({
+    env,
     dependencies: {
       openBilling: (target) => {
         if (target.kind !== 'remote') throw new Error('this shell has no database');
@@ -147,6 +148,12 @@ describe('a service of ours', () => {
     expect(checked.stderr).toContain('the profile says sandbox, but the service is production');
     const [, again = ''] = /add it again: tally (.*)\n/.exec(checked.stderr) ?? [];
     expect((await shell.run(`${again} --key-stdin`, { input })).code).toBe(0);
+    const nameless = shellOverHttp({ TALLY_BASE_URL: url, TALLY_API_KEY: input });
+    const { code, stderr } = await nameless.run('profile check');
+    expect(code).toBe(10);
+    expect(stderr).toMatch(
+      /without a profile it counts as sandbox, but .* production\n {2}hint: set TALLY_ENVIRONMENT=prod/,
+    );
     await stage.tally(['orgs', 'update', 'default', '--environment', 'sandbox']);
   });
 
