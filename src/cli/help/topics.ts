@@ -37,14 +37,14 @@ const environment = `Environment variables:
   TALLY_ORG                         organization inside the database, as --org
   TALLY_BASE_URL                    address of a service, without a profile
   TALLY_API_KEY                     key, without a file; goes with a profile or with TALLY_BASE_URL
-  TALLY_ENVIRONMENT                 production or sandbox, for TALLY_BASE_URL (production when not given, unless it is this machine)
+  TALLY_ENVIRONMENT                 production or sandbox, for TALLY_BASE_URL (when not given: sandbox for http, production for https)
   TALLY_CONFIG_DIR                  directory of profiles and keys
   TALLY_DATA_DIR                    directory of the journal, and of the database that is used when nothing else is named
   TALLY_POLICY                      policy file, instead of policy.yaml in the directory of profiles
   TALLY_CA_FILE                     certificate authorities to trust besides those of the system, as --ca-file
   TALLY_WEBHOOK_SECRET              secret of the endpoint, for tally webhooks listen
   HTTPS_PROXY, NO_PROXY             proxy for https addresses, and the addresses to reach without it
-  PGUSER, PGPASSWORD                user and password of a database server, when its URL has none
+  PGUSER, PGPASSWORD, PGSSLMODE     user, password and TLS of a database server, when its URL has none
   CI                                when set, nothing is ever asked
   NO_COLOR, FORCE_COLOR, TERM=dumb  colours
 

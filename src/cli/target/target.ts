@@ -174,7 +174,7 @@ async function remoteProfile(choice: Choice, profile: Profile, options: TargetOp
   };
 }
 
-/** An address without a profile counts as production unless it is this machine or TALLY_ENVIRONMENT says otherwise. */
+/** An address without a profile counts as production unless it is http, so this machine, or TALLY_ENVIRONMENT says otherwise. */
 function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
   const { flags, env } = options;
   refuseOrg(flags);

@@ -343,10 +343,10 @@ describe('what commands work on', () => {
       { baseUrl: ['https://env.example.com', 'TALLY_BASE_URL'], environment: ['production', 'default'] },
     ],
     [
-      'an address has no slash at its end',
-      { ...address, TALLY_BASE_URL: 'https://env.example.com/billing//' },
+      'an address has no slash at its end, and of https is production on this machine too',
+      { ...address, TALLY_BASE_URL: 'https://localhost/billing//' },
       '',
-      { baseUrl: ['https://env.example.com/billing', 'TALLY_BASE_URL'] },
+      { baseUrl: ['https://localhost/billing', 'TALLY_BASE_URL'], environment: ['production', 'default'] },
     ],
     [
       'the profile in use goes before the default',
