@@ -154,7 +154,7 @@ async function credit(
   await tally(grant);
   await tally([...grant, '--json', 'id,amountCents,balanceAfterCents']);
   say(
-    `A budget: how much of it usage of one model may take. That usage has passed the cap already, so it is exhausted.`,
+    'A budget: how much of it usage of one model may take. At the cap it is exhausted, and credits pay no more of it.',
   );
   await tally(
     line`budgets add ${contractId} --event-property-key Model --event-property-value ${budget.model}

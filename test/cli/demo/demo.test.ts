@@ -89,6 +89,14 @@ describe('the demo on generated events', () => {
     }
   });
 
+  test('says of no file that its usage has passed the cap', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'events.csv');
+    writeFileSync(file, 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,4808,10\n');
+    const { text } = await demo('--events', file);
+    expect(outputOf(text, 'budgets add')).toMatch(/^exhausted +no$/m);
+    expect(text).not.toContain('has passed');
+  });
+
   test('ends with the words and the code of what goes wrong on a file', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'events.csv');
     writeFileSync(file, 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,4808,10\nbad,1,2\n');
