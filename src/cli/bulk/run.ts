@@ -210,7 +210,8 @@ async function report(
   if (bad.length === 0) return;
   // Refused rows would be refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
-  throw new BillingError('checkFailed', `${bad.length} of ${counted(counts.rows, 'row')} failed; the others are done`, {
+  const others = bad.length === counts.rows ? '' : '; the others are done';
+  throw new BillingError('checkFailed', `${bad.length} of ${counted(counts.rows, 'row')} failed${others}`, {
     hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
   });
 }
