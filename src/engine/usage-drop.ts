@@ -39,10 +39,12 @@ export const dropEvents: Undertaking<OperationTable['events.drop']> = async (par
   const isRehearsal = body.rehearse === true;
   const { contractIds, ...found } = await inTransaction(parts, { caller, access: 'read' }, async (context) => {
     refuseFuture(context, before);
-    return { ...(await survey(context, before)), eventCount: await countEvents(context, before) };
+    const eventCount = await countEvents(context, before);
+    // Told first: finalizing what is open would help nobody.
+    if (retention === undefined && eventCount > 0) throw keptInBook(parts);
+    return { ...(await survey(context, before)), eventCount };
   });
   const answer = { body: { data: { before: wireTimestamp(before), isRehearsal, ...found } satisfies Answer } };
-  if (retention === undefined && found.eventCount > 0) throw keptInBook(parts);
   if (isRehearsal || retention === undefined) return answer;
   for (let first = 0; first < contractIds.length; first += contractsAtOnce) {
     const some = contractIds.slice(first, first + contractsAtOnce);
