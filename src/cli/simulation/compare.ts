@@ -21,7 +21,7 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { compare } from './comparison.ts';
-import type { Comparison } from './comparison.ts';
+import type { Comparison, CountedWindow } from './comparison.ts';
 import { readSource } from './history-source.ts';
 import type { HistorySource } from './history-source.ts';
 import type { History } from './history.ts';
@@ -65,7 +65,9 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
     grants: grants.map((grant) => forCustomer(grant, history)),
   };
   const until = window.to === undefined ? source.now : midnightOf(window.to);
-  const comparison = await compared(source, conditions, { from: window.from, until }, session);
+  // A mirror plays whole periods, whatever --to says.
+  const isShortened = window.to !== undefined && !source.isMirror && Date.parse(until) <= Date.parse(source.now);
+  const comparison = await compared(source, conditions, { from: window.from, until, isShortened }, session);
   if (flags.chart === true)
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
   else await printBody({ data: comparison }, { view, fields }, session);
@@ -105,10 +107,10 @@ const view: View = {
 async function compared(
   { history, notes, isMirror, until: last }: HistorySource,
   conditions: Conditions,
-  { from, until }: { readonly from: string | undefined; readonly until: string },
+  window: CountedWindow,
   session: Session,
 ): Promise<Comparison> {
-  const start = startOf(history, conditions, until);
+  const start = startOf(history, conditions, window.until);
   const progress = await createProgress(session, history.events.length * 2);
   try {
     const options = (done: number) => ({
@@ -121,7 +123,7 @@ async function compared(
     const before = await replay(history, unchanged, options(0));
     const after = await replay(history, conditions, options(history.events.length));
     const noted = { ...before, notes: [...notes, ...before.notes] };
-    return compare(history, { before: noted, after }, { from, until, isMirror });
+    return compare(history, { before: noted, after }, { ...window, isMirror });
   } finally {
     progress.stop();
   }

@@ -39,11 +39,18 @@ export interface Comparison {
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
 }
 
+export interface CountedWindow {
+  readonly from: string | undefined;
+  readonly until: string;
+  /** Whether usage from `until` on is known and left out. */
+  readonly isShortened?: boolean;
+}
+
 /** Counts invoices whose billing period begins on or after `from`, and before `until`; never cancelled ones. */
 export function compare(
   history: History,
   { before, after }: { readonly before: Replayed; readonly after: Replayed },
-  { from, until, isMirror }: { readonly from: string | undefined; readonly until: string; readonly isMirror: boolean },
+  { from, until, isShortened = false, isMirror }: CountedWindow & { readonly isMirror: boolean },
 ): Comparison {
   const untilEpochMs = Date.parse(until);
   const isWithin = ({ period }: Invoice) =>
@@ -51,6 +58,8 @@ export function compare(
   const isCounted = (invoice: Invoice) => invoice.status !== 'Cancelled' && isWithin(invoice);
   const totalOf = (invoices: readonly Invoice[]) =>
     invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);
+  const isCut = (invoice: Invoice) =>
+    isShortened && isCounted(invoice) && Date.parse(invoice.period?.end ?? until) > untilEpochMs;
   const billed = Map.groupBy(history.billed, ({ customerId }) => customerId);
   const replayed = ({ invoices }: Replayed) => {
     const owned = Map.groupBy(invoices, ({ customerId }) => customerId);
@@ -79,8 +88,10 @@ export function compare(
   const unlike = sums
     .filter((each) => each.billed !== each.before)
     .map(({ customer, customerId: id }) => {
-      const again = billedAgain((billed.get(id) ?? []).filter(isWithin), replayedBefore(id).filter(isCounted));
-      return { customer, note: `${isMirror ? billedOtherwise : billedUnlike}${again}` };
+      const invoices = billed.get(id) ?? [];
+      const again = billedAgain(invoices.filter(isWithin), replayedBefore(id).filter(isCounted));
+      const cut = invoices.some(isCut) ? '; --to ends within a period, of which all usage is billed' : '';
+      return { customer, note: `${isMirror ? billedOtherwise : billedUnlike}${again}${cut}` };
     });
   return {
     ...(from === undefined ? {} : { from }),

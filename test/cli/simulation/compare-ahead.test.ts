@@ -36,5 +36,9 @@ test('what was recorded at the very instant of the clock, or ahead of it, is rep
     total: { billedCents: 2300, beforeCents: 2300, afterCents: 2200 },
     notes: [],
   });
-  expect(before).toMatchObject({ eventCount: 1, total: { billedCents: 2300, beforeCents: 1000, afterCents: 900 } });
+  expect(before).toMatchObject({
+    eventCount: 1,
+    total: { billedCents: 2300, beforeCents: 1000, afterCents: 900 },
+    notes: [{ note: expect.stringMatching(/; --to ends within a period, of which all usage is billed$/) }],
+  });
 });
