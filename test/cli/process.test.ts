@@ -377,4 +377,11 @@ describe('serve', () => {
     const env = home({ TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` });
     expect((await tally(['serve'], env)).stderr).toContain('serve needs a database');
   });
+
+  test('the contracts of a remote service are compared by their mirror', async () => {
+    const env = home({ TALLY_BASE_URL: 'https://a.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` });
+    const { code, stderr } = await tally(['simulate', 'compare', '--grant', 'amount-cents=1'], env);
+    expect(code).toBe(12);
+    expect(stderr).toContain('or a --profile of one; or on a mirror, made by tally pull\n');
+  });
 });

@@ -56,7 +56,7 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
     flags.catalog === undefined
       ? undefined
       : readCatalogFile(await readTextFile(flags.catalog, terminal), nameOfFile(flags.catalog));
-  const target = requireEmbedded(await session.target(), 'simulate compare');
+  const target = requireEmbedded(await session.target(), 'simulate compare', '; or on a mirror, made by tally pull');
   const source = await readSource(target, { only: flags.customer ?? [], to: window.to, catalog, startDate }, session);
   const { history } = source;
   const conditions = {

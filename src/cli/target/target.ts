@@ -229,11 +229,11 @@ export function whereOf(target: Target): string {
   return target.kind === 'remote' ? target.baseUrl : withoutPassword(target.database);
 }
 
-/** The database that a command works on. Throws a notOffered error for a remote service. */
-export function requireEmbedded(target: Target, command: string): EmbeddedTarget {
+/** The database that a command works on. Throws a notOffered error for a remote service, with what else may be done. */
+export function requireEmbedded(target: Target, command: string, orElse = ''): EmbeddedTarget {
   if (target.kind === 'embedded') return target;
   throw new BillingError('notOffered', `${command} needs a database, and ${target.baseUrl} is a remote service`, {
-    hint: 'give it where the service runs, on its own database: --database, or a --profile of one',
+    hint: `give it where the service runs, on its own database: --database, or a --profile of one${orElse}`,
   });
 }
 
