@@ -210,8 +210,12 @@ async function report(
   if (bad.length === 0) return;
   // Refused rows would be refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
+  const words = [
+    ...(counts.failed > 0 ? [`${counts.failed} of ${counted(counts.rows, 'row')} failed`] : []),
+    ...(counts.unknown > 0 ? [`${counts.unknown} of ${counted(counts.rows, 'row')} may be done or not`] : []),
+  ];
   const others = bad.length === counts.rows ? '' : '; the others are done';
-  throw new BillingError('checkFailed', `${bad.length} of ${counted(counts.rows, 'row')} failed${others}`, {
+  throw new BillingError('checkFailed', `${words.join(', ')}${others}`, {
     hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
   });
 }

@@ -49,10 +49,11 @@ describe('a service that fails', () => {
   });
 
   test.each([
-    ['invalidInput', 10, '230\t100\t0\t130\t0\t0\n'],
-    ['forbidden', 6, '230\t100\t0\t130\t0\t0\n'],
-    ['internal', 10, '230\t100\t0\t0\t130\t0\n'],
-  ] as const)('with %s keeps what it has answered of rows that go one behind the other', async (kind, code, stdout) => {
+    ['invalidInput', 10, '230\t100\t0\t130\t0\t0\n', '130 of 230 rows failed; the others are done'],
+    ['forbidden', 6, '230\t100\t0\t130\t0\t0\n', 'no'],
+    ['internal', 10, '230\t100\t0\t0\t130\t0\n', '130 of 230 rows may be done or not; the others are done'],
+  ] as const)('with %s keeps what it has answered of rows that go one behind the other', async (...expected) => {
+    const [kind, code, stdout, words] = expected;
     const shell = createShell({
       dependencies: { untilStopped: never },
       reply: ({ input: { body } }) => {
@@ -68,6 +69,7 @@ describe('a service that fails', () => {
     expect(ended).toMatchObject({ code, stdout });
     expect(ended.stderr).toContain('line 102: no\n');
     expect(ended.stderr).not.toContain('line 101:');
+    expect(ended.stderr).toContain(`\ntally: ${words}`);
   });
 
   test('has the first failed rows told, which no table repeats, and all of them in JSON', async () => {
