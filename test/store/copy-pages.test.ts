@@ -60,6 +60,28 @@ describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s'
   });
 });
 
+test.runIf(clickhouse !== undefined)(
+  'a page is refused, not given without them, once events were dropped that its reader knows',
+  async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const store = await openStore(':memory:', { events });
+    const server = connectClickhouse(events);
+    await store.write(insertTwoOrganizations);
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('a')], () => true));
+    await moveStaged(store, server);
+    const page = async () => await store.read((tx) => readPageOf(server)(tx, 'org-a', { after: 0, limit: 5 }));
+    expect(await page()).toHaveLength(1);
+    await clickhouse?.run(events, `INSERT INTO tallybookDropped VALUES ('org-b', 1)`);
+    expect(await page()).toHaveLength(1);
+    await clickhouse?.run(events, `INSERT INTO tallybookDropped VALUES ('org-a', 1)`);
+    await expect(page()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('were dropped'),
+    });
+    await Promise.all([store.close(), server.close()]);
+  },
+);
+
 test('rows of a file, which may be a megabyte each, are read few at a time, each once and in their order', async () => {
   const store = await openStore(':memory:');
   const ids = Array.from({ length: 250 }, (_, index) => `contract ${String(index).padStart(3, '0')}`);

@@ -3,6 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
+import { isKnownDrop } from '../backends/clickhouse/view.ts';
 import { scannedBytes } from '../backends/scan-pages.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
@@ -96,7 +97,7 @@ export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit 
 /** For a database of events beside the books. */
 export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
   return async (tx, orgId, { after, limit }) => {
-    const { lastPlace, movedBatch } = await readEventHead(tx, orgId);
+    const { lastPlace, movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
     const staged = await listStagedEvents(tx, orgId);
     // Places of dropped events are empty.
     for (let from = after; from < lastPlace; from += limit) {
@@ -112,10 +113,10 @@ export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
              sum(length(propertiesJson)) OVER (ORDER BY place RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
            FROM (
              SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
-             AND place > {from:UInt64} AND place <= {upTo:UInt64}
+             AND place > {from:UInt64} AND place <= {upTo:UInt64} AND ${isKnownDrop}
            )
          ) WHERE before < ${scannedBytes}`,
-        { orgId, movedBatch, from, upTo },
+        { orgId, movedBatch, droppedBeforeEpochMs, from, upTo },
       );
       const last = moved.reduce((most, row) => Math.max(most, Number(row['place'])), from);
       const end = last < Number(moved[0]?.['furthest'] ?? last) ? last : upTo;
