@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { UnavailableError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open.ts';
+import { updateOrganization } from '../../src/store/records/organizations.ts';
 import type { Store } from '../../src/store/store.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
-import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const clickhouse = await useClickhouse();
 
@@ -87,6 +88,27 @@ describe.runIf(clickhouse !== undefined)('ClickHouse with', () => {
       kind: 'unavailable',
       message: expect.stringMatching(/^a limit of the user of .* was reached: /),
     });
+  });
+
+  test('a month that is larger than it drops says so', async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const day = 86_400_000;
+    const store = await openStore(':memory:', { events: `${events}?max_partition_size_to_drop=1` });
+    open.push(store);
+    await store.write(async (tx) => {
+      await tx.insertInto('organizations').values(row.organization('org-a')).execute();
+      await tx.insertInto('customers').values(row.customer('org-a', 'customer')).execute();
+    });
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('a', { timestampEpochMs: day })], () => true));
+    await store.write((tx) => updateOrganization(tx, 'org-a', { eventsDroppedBeforeEpochMs: 40 * day }));
+    const drop = async () =>
+      await store.write(async (tx) => await store.events.retention?.drop(tx, 'org-a'), { turn: 'org-a' });
+    await expect(drop()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringMatching(/^a limit of the user of .* was reached: .*size_to_drop/s),
+      hint: expect.stringContaining('in the URL'),
+    });
+    expect(await store.read(async (tx) => await store.events.retention?.countLeft(tx, 'org-a'))).toBe(1);
   });
 
   test.each([

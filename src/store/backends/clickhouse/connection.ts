@@ -125,7 +125,7 @@ const unfitTables = new Set(['16', '47', '60', '117']);
 const unfitSettings = new Set(['115', '418']);
 /** A value of a row, or a setting in the URL; the latter is refused before any row is sent. */
 const unreadable = new Set(['6', '26', '27', '72', '376', '467']);
-const limited = new Set(['158', '191', '307', '396']);
+const limited = new Set(['158', '191', '307', '359', '396']);
 const busy = new Set([
   '159',
   '202',
