@@ -124,6 +124,40 @@ test.each([
 });
 
 test.each([
+  ['75', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
+  ['173', 'CANNOT_ALLOCATE_MEMORY'],
+  ['198', 'DNS_ERROR'],
+  ['201', 'QUOTA_EXCEEDED'],
+  ['203', 'NO_FREE_CONNECTION'],
+  ['225', 'NO_ZOOKEEPER'],
+  ['236', 'ABORTED'],
+  ['241', 'MEMORY_LIMIT_EXCEEDED'],
+  ['252', 'TOO_MANY_PARTS'],
+  ['369', 'ALL_REPLICAS_ARE_STALE'],
+  ['384', 'PART_IS_TEMPORARILY_LOCKED'],
+  ['394', 'QUERY_WAS_CANCELLED'],
+  ['439', 'CANNOT_SCHEDULE_TASK'],
+  ['499', 'S3_ERROR'],
+  ['517', 'CANNOT_ASSIGN_ALTER'],
+  ['745', 'SERVER_OVERLOADED'],
+  ['999', 'KEEPER_EXCEPTION'],
+])('what a server cannot do for now is no fault of ours (%s, %s)', async (code, name) => {
+  const busy = createHttpServer((request, response) => {
+    const head = { 'X-ClickHouse-Exception-Code': code };
+    const words = `Code: ${code}. DB::Exception: Some words of its own. (${name}) (version 26.7.1.1)`;
+    request.resume().once('end', () => response.writeHead(500, head).end(words));
+  });
+  busy.listen(0, '127.0.0.1');
+  await once(busy, 'listening');
+  const server = connectClickhouse(`clickhouse://127.0.0.1:${(busy.address() as AddressInfo).port}/billing`);
+  const expected = { kind: 'unavailable', message: expect.stringContaining('Some words'), retryAfterSeconds: 1 };
+  await expect(server.ask('SELECT 1')).rejects.toMatchObject(expected);
+  await expect(server.insert('tallybookBook', [{ bookId: 'one' }])).rejects.toMatchObject(expected);
+  await server.close();
+  busy.close();
+});
+
+test.each([
   [
     'a page of a proxy',
     502,

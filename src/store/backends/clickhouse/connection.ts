@@ -125,12 +125,19 @@ const unfitTables = new Set(['16', '47', '60', '117']);
 const unfitSettings = new Set(['115', '418']);
 /** A value of a row, or a setting in the URL; the latter is refused before any row is sent. */
 const unreadable = new Set(['6', '26', '27', '72', '376', '467']);
-const limited = new Set(['158', '191', '307', '359', '396']);
+const limited = new Set(['158', '160', '191', '307', '359', '396']);
 const busy = new Set([
+  '75',
   '159',
+  '173',
+  '198',
+  '201',
   '202',
+  '203',
   '209',
   '210',
+  '225',
+  '236',
   '241',
   '242',
   '243',
@@ -140,7 +147,15 @@ const busy = new Set([
   '286',
   '289',
   '319',
+  '369',
+  '384',
+  '394',
   '425',
+  '439',
+  '499',
+  '517',
+  '745',
+  '999',
 ]);
 
 function meaningOf(error: unknown, { location, hasRows }: { location: string; hasRows: boolean }): unknown {
