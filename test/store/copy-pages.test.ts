@@ -1,9 +1,14 @@
 /** Pages of events as a copy reads them, from wherever the events are. */
 
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { rowsOfFile } from '../../src/store/copy/book-tables.ts';
+import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
 import { readPageOf, readPageOfFile, readPageOfServer } from '../../src/store/copy/event-pages.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { isPostgresUrl, openStore } from '../../src/store/open.ts';
@@ -79,6 +84,34 @@ test.runIf(clickhouse !== undefined)(
       message: expect.stringContaining('were dropped'),
     });
     await Promise.all([store.close(), server.close()]);
+  },
+);
+
+test.runIf(clickhouse !== undefined)(
+  'a book that has lost events is not copied, since its copy would not know that there were any',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const from = { database: join(directory, 'book.db'), events: (await clickhouse?.create()) ?? '' };
+    const store = await openStore(from.database, { events: from.events });
+    await store.write(insertTwoOrganizations);
+    for (const propertiesJson of ['{}', '{"of":"another version"}']) {
+      const events = ['a', 'b'].map((key) => eventOf(key, { propertiesJson }));
+      await store.write((tx) => store.events.append(tx, 'org-a', events, () => true));
+    }
+    await store.close();
+    expect((await measureBook(from)).organizations.map(({ eventCount }) => eventCount)).toEqual([2, 0]);
+    await clickhouse?.run(
+      from.events,
+      `ALTER TABLE tallybookEvents DELETE WHERE idempotencyKey = 'a' SETTINGS mutations_sync = 1`,
+    );
+    const lost = {
+      kind: 'checkFailed',
+      message: 'organization org-a has recorded 2 events, and 1 of them can be read',
+    };
+    await expect(measureBook(from)).rejects.toMatchObject(lost);
+    const to = { database: join(directory, 'copy.db') };
+    await expect(copyBook({ from, to, onProgress: () => undefined })).rejects.toMatchObject(lost);
   },
 );
 

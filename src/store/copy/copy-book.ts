@@ -20,6 +20,7 @@ import { analyze, rowsOfText } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
+import { readEventHead } from '../records/staged-events.ts';
 import type { Store } from '../store.ts';
 import {
   type ReadRows,
@@ -54,8 +55,8 @@ export interface CopyOptions {
 
 /**
  * Throws ConflictError if the target has something that is not of this copy, or if the source has changed since the copy began;
- * a failed check if the source has rows that no database takes, or if the two are not equal in the end. The target then stays
- * unfinished and cannot be used.
+ * a failed check if the source has rows that no database takes, or lacks events that it had, or if the two are not equal in the
+ * end. The target then stays unfinished and cannot be used.
  */
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
@@ -108,21 +109,33 @@ interface Content {
   readonly organizations: readonly (CopyReport['organizations'][number] & { readonly id: string })[];
 }
 
-async function contentOf(tx: Transaction, { store, readRows }: End): Promise<Content> {
+async function contentOf(tx: Transaction, { place, store, readRows }: End): Promise<Content> {
   const known = await listOrganizations(tx);
   const dropped = known.find((each) => each.eventsDroppedBeforeEpochMs > 0);
   // Pages of events hold neither the keys of dropped events nor what an event was before it was replaced.
   if (dropped !== undefined) throw droppedError(store, dropped.name);
   const tables = await digestTables(tx, readRows);
   const organizations = await Promise.all(
-    known.map(async ({ id, name }) => ({
-      id,
-      name,
-      eventCount: (await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total,
-      ledgerHead: await readLedgerHead(tx, id),
-    })),
+    known.map(async ({ id, name }) => {
+      const eventCount = (await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total;
+      // The copy numbers its events anew, so that nobody could tell any more that some are gone.
+      const { lastPlace } = await readEventHead(tx, id);
+      if (place.events !== undefined && eventCount !== lastPlace) throw missingEvents(name, { eventCount, lastPlace });
+      return { id, name, eventCount, ledgerHead: await readLedgerHead(tx, id) };
+    }),
   );
   return { tables, organizations };
+}
+
+function missingEvents(
+  organization: string,
+  { eventCount, lastPlace }: { readonly eventCount: number; readonly lastPlace: number },
+): BillingError {
+  return new BillingError(
+    'checkFailed',
+    `organization ${organization} has recorded ${counted(lastPlace, 'event')}, and ${eventCount} of them can be read`,
+    { hint: 'check the source with doctor --full, and restore the database of its events from a backup' },
+  );
 }
 
 function droppedError({ location }: Store, organization: string): ConflictError {
