@@ -44,7 +44,7 @@ describe('a server that is waited for', () => {
     return { server, pings: () => pings };
   }
   const never: RequestListener = () => undefined;
-  const row: RequestListener = (_request, response) => response.end('{"events":1}\n');
+  const row: RequestListener = (_request, response) => response.end('{"data":[{"events":1}]}');
   const silent = { kind: 'unavailable', message: expect.stringContaining('do not answer'), retryAfterSeconds: 1 };
 
   test.each<[string, RequestListener]>([
@@ -100,28 +100,36 @@ describe('a server that is waited for', () => {
 });
 
 test.each([
-  ['with the failure behind the rows', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)'],
-  ['with the failure as a line', 'Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)\n'],
-  ['with the failure as a row', '{"exception":"Code: 241. DB::Exception: Memory limit exceeded"}\n'],
-  ['in a row', '{"events":'],
-])('an answer that breaks off %s is refused, since what is billed by it would be too little', async (_where, end) => {
-  const asked: string[] = [];
-  const failing = createHttpServer((request, response) => {
-    asked.push(request.url ?? '');
-    request.resume().once('end', () => response.end(`{"events":1}\n${end}`));
-  });
-  failing.listen(0, '127.0.0.1');
-  await once(failing, 'listening');
-  const server = connectClickhouse(`clickhouse://127.0.0.1:${(failing.address() as AddressInfo).port}/billing`);
-  await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject({
-    kind: 'unavailable',
-    message: expect.stringContaining('broke off its answer'),
-  });
-  // A server that waits for the end says with the status that it failed.
-  expect(new URLSearchParams(asked[0]?.split('?')[1]).get('wait_end_of_query')).toBe('1');
-  await server.close();
-  failing.close();
-});
+  ['before its first row', ''],
+  ['between two rows', '{"data":[{"events":1},{"events":1}'],
+  ['in a row', '{"data":[{"events":1},{"events":'],
+  ['with the failure behind the rows', '{"data":[{"events":1}\nCode: 241. DB::Exception: Memory limit exceeded.'],
+  [
+    'with the failure beside the rows',
+    '{"data":[{"events":1}],"rows":1,"exception":"Code: 241. DB::Exception: Memory"}',
+  ],
+  ['and is the word of another', '{"status":"ok"}'],
+])(
+  'an answer that breaks off %s is refused, since what is billed by it would be too little',
+  async (_where, answer) => {
+    const asked: string[] = [];
+    const failing = createHttpServer((request, response) => {
+      asked.push(request.url ?? '');
+      request.resume().once('end', () => response.end(answer));
+    });
+    failing.listen(0, '127.0.0.1');
+    await once(failing, 'listening');
+    const server = connectClickhouse(`clickhouse://127.0.0.1:${(failing.address() as AddressInfo).port}/billing`);
+    await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('broke off its answer'),
+    });
+    // A server that waits for the end says with the status that it failed.
+    expect(new URLSearchParams(asked[0]?.split('?')[1]).get('wait_end_of_query')).toBe('1');
+    await server.close();
+    failing.close();
+  },
+);
 
 test.each([
   ['75', 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
