@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
+import { updateOrganization } from '../../src/store/records/organizations.ts';
 import { listStagedBatches } from '../../src/store/records/staged-events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
@@ -87,6 +88,24 @@ describe.runIf(clickhouse !== undefined)('tables of events', () => {
     await clickhouse?.run(events, statement);
     await expect(move(store)).rejects.toMatchObject(unfit(why));
     expect(await waiting(store)).toBe(1);
+  });
+
+  test('that stand before those of other servers drop no events, and say so', async () => {
+    const store = await openWithOne();
+    await move(store);
+    await clickhouse?.run(events, 'RENAME TABLE tallybookEvents TO tallybookEventsOfShard');
+    await clickhouse?.run(
+      events,
+      `CREATE TABLE tallybookEvents AS tallybookEventsOfShard
+       ENGINE = Merge('${new URL(events).pathname.slice(1)}', 'OfShard$')`,
+    );
+    await store.write((tx) => updateOrganization(tx, 'org-a', { eventsDroppedBeforeEpochMs: 2_000 }));
+    const dropping = store.write(async (tx) => await store.events.retention?.drop(tx, 'org-a'), { turn: 'org-a' });
+    await expect(dropping).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringMatching(/^the tables of .* do not take this statement: .*doesn't support mutations/),
+      hint: expect.stringContaining('every shard'),
+    });
   });
 
   test.each(['', '?input_format_allow_errors_num=9', '?input_format_allow_errors_ratio=1'])(

@@ -198,6 +198,12 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
       hint: 'create it first: CREATE DATABASE; its tables are created for you',
     });
   }
+  if (code === '48') {
+    return new UnavailableError(`the tables of ${location} do not take this statement: ${error.message}`, {
+      cause: error,
+      hint: 'on a cluster, give it to every shard; system.query_log shows it',
+    });
+  }
   if (code === '395') {
     return new UnavailableError(`events at ${location} that this book still needs were dropped`, {
       cause: error,
