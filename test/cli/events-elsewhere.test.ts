@@ -86,6 +86,15 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     expect(moved).toEqual([{ events: 40 }]);
   });
 
+  test('a restored book says that they are not in it, and how to check both', async () => {
+    const [backup, restored] = [join(home, 'backup.db'), join(home, 'restored.db')];
+    await said('backup', backup, '--database', beside, '--events', events);
+    const { stderr } = await tally('restore', backup, '--to', restored);
+    expect(stderr).toContain('its events are in a separate database: restore that as of the same time');
+    const [, check = ''] = /tally (doctor .* --events) URL/.exec(stderr) ?? [];
+    expect(await tally(...check.split(' '), events)).toMatchObject({ code: 0 });
+  });
+
   test('the book is not opened without its events, nor with those of another book', async () => {
     const without = await tally('customers', 'list', '--database', beside);
     expect(without).toMatchObject({ code: 7, stdout: '' });

@@ -49,7 +49,11 @@ async function restore(file: string, flags: RestoreFlags, session: Session): Pro
   if (isDryRun) return terminal.err(say`dry run: the backup of ${data.createdAt} is whole, and nothing was made\n`);
   const shown = withoutPassword(to);
   const check = say`tally doctor --database ${shellWord(shown)}`;
-  terminal.err(say`${shown} is the database of ${data.createdAt}; check it with: ${check}\n`);
+  const next =
+    data.hasEventsElsewhere === true
+      ? say`its events are in a separate database: restore that as of the same time, and check both with: ${check} --full --events URL`
+      : say`check it with: ${check}`;
+  terminal.err(say`${shown} is the database of ${data.createdAt}; ${next}\n`);
 }
 
 async function databaseInUse(file: string, session: Session): Promise<string> {
