@@ -231,6 +231,16 @@ describe('a copy of a book', () => {
     await Promise.all([reading.close(), other.close()]);
   });
 
+  test.runIf(postgres !== undefined)('is none onto the same database by another name', async () => {
+    const database = (await postgres?.create()) ?? '';
+    await copyBook({ from: { database: original }, to: { database }, ...quietly });
+    const from = { database: database.replace('postgres:', 'postgresql:') };
+    const copying = copyBook({ from, to: { database }, ...quietly });
+    await expect(copying).rejects.toMatchObject({ kind: 'usage', message: expect.stringContaining('same database') });
+    const other = { database: (await postgres?.create()) ?? '' };
+    for (let times = 0; times < 2; times += 1) await copyBook({ from, to: other, ...quietly });
+  });
+
   test('that was cut off cannot be used, and goes on', async () => {
     const copy = { database: newFile() };
     const from = { database: original };

@@ -54,9 +54,9 @@ export interface CopyOptions {
 }
 
 /**
- * Throws ConflictError if the target has something that is not of this copy, or if the source has changed since the copy began;
- * a failed check if the source has rows that no database takes, or lacks events that it had, or if the two are not equal in the
- * end. The target then stays unfinished and cannot be used.
+ * Throws a usage error if both are one database; ConflictError if the target has something that is not of this copy, or if the
+ * source has changed since the copy began; a failed check if the source has rows that no database takes, or lacks events that it
+ * had, or if the two are not equal in the end. The target then stays unfinished and cannot be used.
  */
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
@@ -185,6 +185,9 @@ async function copySnapshot(
   const fingerprint = sha256Of(JSON.stringify(content.tables));
   const isFilled = await begin(tx, { source, target, fingerprint });
   if (isFilled) {
+    if (await isOneDatabase(tx, source, target)) {
+      throw new BillingError('usage', `${source.store.location} and ${target.store.location} are the same database`);
+    }
     // A copy that was finished earlier, and interrupted while it was compared, is the same book.
     if (await isSameBook(tx, { source, target, content })) return reportOf(content);
     throw new ConflictError(`${target.store.location} already holds a book, which is never overwritten`, {
@@ -212,6 +215,18 @@ async function copySnapshot(
     if (isPostgresUrl(target.place.database)) await analyze(to, Object.keys(dumpedTables));
   });
   return reportOf(content);
+}
+
+/** Whether two URLs lead to one database of a server: they may name its host, its user or its settings in different ways. */
+async function isOneDatabase(tx: Transaction, source: End, target: End): Promise<boolean> {
+  if (!isPostgresUrl(source.place.database) || !isPostgresUrl(target.place.database)) return false;
+  const [held] = await rowsOfText(
+    tx,
+    `SELECT "key"::text AS "key", pg_advisory_xact_lock("key")::text FROM (SELECT (random() * 1e15)::bigint AS "key") AS "picked"`,
+  );
+  const isFree = 'SELECT pg_try_advisory_xact_lock($1::bigint)::int AS "isFree"';
+  const [found] = await target.store.read(async (to) => await rowsOfText(to, isFree, [held?.['key']]));
+  return Number(found?.['isFree']) === 0;
 }
 
 /** A target with other organizations is told apart at once, without comparing rows. */
