@@ -12,7 +12,7 @@ import { updateOrganization } from '../../src/store/records/organizations.ts';
 import { listStagedBatches } from '../../src/store/records/staged-events.ts';
 import type { Store } from '../../src/store/store.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
-import { eventOf, insertTwoOrganizations, row } from './rows.ts';
+import { contractRow, eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const clickhouse = await useClickhouse();
 
@@ -96,6 +96,41 @@ describe.runIf(clickhouse !== undefined)('a book with its events in ClickHouse',
     await run(`INSERT INTO tallybookBatches VALUES ('org-a', 2, 'of another story')`);
     await expect(moveStaged(store, server)).rejects.toThrow('went on without this book');
     expect(await stagedKeys()).toEqual(['a']);
+  });
+
+  test('reads the events of more contracts than one parameter can name', async () => {
+    await store.write(insertTwoOrganizations);
+    const others = Array.from({ length: 4_000 }, (_, index) => `01900000-0000-7000-8000-${index + 100_000_000_000}`);
+    const contractIds = ['contract', ...others, 'last'];
+    await store.write(async (tx) => {
+      await tx
+        .insertInto('contracts')
+        .values(contractRow('org-a', 'last', 'customer'))
+        .execute();
+      const events = ['contract', 'last'].map((contractId) => eventOf(contractId, { contractId }));
+      await store.events.append(tx, 'org-a', events, () => true);
+    });
+    await moveStaged(store, server);
+    const of = {
+      orgId: 'org-a',
+      customerId: 'customer',
+      boundsEpochMs: [0, 10_000],
+      dimensions: { needsEventName: false, propertyKeys: [] },
+      isStanding: false,
+    };
+    const meters = [
+      {
+        aggregationType: 'COUNT',
+        groupKeys: [],
+        eventTypeFilter: { include: [], exclude: [] },
+        propertyFilters: [],
+      } as const,
+    ];
+    const found = await store.read((tx) => store.events.aggregateNamed(tx, of, { contractIds, meters }));
+    const read = contractIds.filter((_id, place) => (found[place]?.[0]?.[0] ?? []).length > 0);
+    expect(read).toEqual(['contract', 'last']);
+    const none = await store.read((tx) => store.events.aggregateNamed(tx, of, { contractIds: [], meters }));
+    expect(none).toEqual([]);
   });
 
   test('of one organization drops a month that is cut no further than it was told', async () => {

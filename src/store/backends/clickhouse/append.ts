@@ -25,10 +25,10 @@ import {
   writeEventHead,
 } from '../../records/staged-events.ts';
 import type { ClickhouseServer, EventRow } from './connection.ts';
+import { inParts, listedCharacters } from './parts.ts';
 import { isKnownDrop } from './view.ts';
 
-/** How many characters of keys, and how many events, one question may name: a server limits the size of a parameter. */
-const keyCharactersAtOnce = 32_000;
+/** How many events one question may name. */
 const placesAtOnce = 2_000;
 
 export async function appendEvents(
@@ -121,7 +121,7 @@ async function findMovedEvents(
 ): Promise<Map<string, KnownEvent>> {
   const { movedBatch, droppedBeforeEpochMs } = head;
   const known = new Map<string, KnownEvent>();
-  for (const some of inParts(keys, keyCharactersAtOnce, (key) => key.length)) {
+  for (const some of inParts(keys, listedCharacters, (key) => key.length)) {
     const places = await ask(
       `SELECT idempotencyKey, argMax(customerId, version) AS "customerId",
          argMax(timestampEpochMs, version) AS "timestampEpochMs",
@@ -160,22 +160,6 @@ async function readPlaces(
     },
   );
   return rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));
-}
-
-/** In order, in parts of at most `most` characters; a single longer element is a part of its own. */
-function inParts<T>(all: readonly T[], most: number, charactersOf: (each: T) => number): T[][] {
-  const parts: T[][] = [];
-  let room = 0;
-  for (const each of all) {
-    const characters = charactersOf(each);
-    if (room < characters || parts.length === 0) {
-      parts.push([]);
-      room = most;
-    }
-    room -= characters;
-    parts.at(-1)?.push(each);
-  }
-  return parts;
 }
 
 async function decide(

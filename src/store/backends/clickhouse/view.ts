@@ -8,6 +8,7 @@ import { ReusedEvent } from '../../event-content.ts';
 import type { EventScan, ScannedEvent, StoredEvent } from '../../event-store.ts';
 import { type PlacedEvent, listStagedEvents, readEventHead } from '../../records/staged-events.ts';
 import type { ClickhouseServer } from './connection.ts';
+import { inParts, listedCharacters } from './parts.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
 /** What a reader sees: moved batches by a condition, and staged events, each in its last version alone. */
@@ -49,10 +50,12 @@ export async function viewOf(
 /** The part of the view whose events name one of these contracts. */
 export function ofContracts(view: View, contractIds: readonly string[]): View {
   const isNamed = new Set<string | null>(contractIds);
+  const parts = inParts(contractIds, listedCharacters, (id) => id.length);
+  const lists = parts.map((ids, index) => [`contractIds${index}`, ids] as const);
   return {
     staged: view.staged.filter(({ contractId }) => isNamed.has(contractId)),
-    condition: `${view.condition} AND contractId IN {contractIds:Array(String)}`,
-    parameters: { ...view.parameters, contractIds },
+    condition: `${view.condition} AND (${['0', ...lists.map(([name]) => `contractId IN {${name}:Array(String)}`)].join(' OR ')})`,
+    parameters: { ...view.parameters, ...Object.fromEntries(lists) },
   };
 }
 
