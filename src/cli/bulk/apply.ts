@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { createWaitingNote, isTooLong, outagePauses, passing } from '../session/patiently.ts';
+import { createWaitingNote, isTooLong, outagePauses, passing, waitsForRate } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
@@ -48,7 +48,6 @@ export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'interrupted',
 ]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
-const waitsPerUnit = 100;
 const failuresInARow = 5;
 
 /** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */
@@ -129,7 +128,7 @@ async function sendUnits(
     if (kind === 'rateLimited') {
       workers = Math.max(1, Math.floor(workers / 2));
       waits.rate += 1;
-      return waits.rate > waitsPerUnit ? undefined : (retryAfterSeconds ?? 1);
+      return waits.rate > waitsForRate ? undefined : (retryAfterSeconds ?? 1);
     }
     if (!passing.has(kind) || outages > 0) return undefined;
     waits.outage += 1;

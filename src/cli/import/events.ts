@@ -39,7 +39,7 @@ export interface SendingOptions {
   /** Called after each batch with the bytes of input that are done. */
   readonly onProgress?: (progress: { readonly rows: number; readonly bytes: number }) => void;
   readonly signal?: AbortSignal;
-  /** Called before a batch without an answer is sent again; without it, none is. */
+  /** Called before a batch without an answer, or beyond the rate, is sent again; without it, none is. */
   readonly onWait?: OnWait | undefined;
 }
 

@@ -30,22 +30,44 @@ export const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'u
 /** Seconds before each further try of what got no answer: half a minute in all, which outlasts a restart of the service. */
 export const outagePauses = [1, 2, 4, 8, 16];
 
-/** Repeats a call that gets no answer, unless `signal` says to stop; the call has to do no more when it is made twice. */
+/** How often a request of long work waits until the rate of a service admits it. */
+export const waitsForRate = 100;
+
+/**
+ * Repeats a call that gets no answer or was refused for its rate, unless `signal` says to stop; the call has to do no more when
+ * it is made twice.
+ */
 export async function throughOutage<T>(
   call: () => Promise<T>,
   { onWait, signal }: { readonly onWait: OnWait; readonly signal?: AbortSignal | undefined },
 ): Promise<T> {
-  for (const seconds of outagePauses) {
+  const waits = { rate: 0, outage: 0 };
+  for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof BillingError) || !passing.has(error.kind)) throw error;
-      if (isTooLong(error) || signal?.aborted === true) throw error;
+      if (!(error instanceof BillingError) || isTooLong(error) || signal?.aborted === true) throw error;
+      const seconds = secondsUntilNext(error, waits);
+      if (seconds === undefined) throw error;
       onWait(error);
-      await pause((error.retryAfterSeconds ?? seconds) * 1000, undefined, { signal }).catch(() => undefined);
+      await pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
     }
   }
-  return await call();
+}
+
+/** Undefined if the call is not repeated; counts the wait. */
+function secondsUntilNext(
+  { kind, retryAfterSeconds }: BillingError,
+  waits: { rate: number; outage: number },
+): number | undefined {
+  if (kind === 'rateLimited') {
+    waits.rate += 1;
+    return waits.rate > waitsForRate ? undefined : (retryAfterSeconds ?? 1);
+  }
+  if (!passing.has(kind)) return undefined;
+  const seconds = outagePauses[waits.outage];
+  waits.outage += 1;
+  return seconds === undefined ? undefined : (retryAfterSeconds ?? seconds);
 }
 
 /** Whether a service asks for more time than a call may take: then a person had better come back later. */

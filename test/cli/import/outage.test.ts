@@ -38,6 +38,13 @@ test.each(['network', 'unavailable'] as const)(
   },
 );
 
+test('a batch beyond the rate is sent again when the service says, though not without an end', async () => {
+  const { code, stdout, stderr, batches } = await imported('rateLimited', 9, service);
+  expect([code, stdout, batches]).toEqual([0, '3\t3\t0\t\t\n', 20]);
+  expect(stderr.split('the service limits the requests a minute')).toHaveLength(2);
+  expect(await imported('rateLimited', 101, service)).toMatchObject({ code: 5, stdout: '', batches: 101 });
+});
+
 test('a service that stays away ends the import', async () => {
   expect(await imported('network', 6, service)).toMatchObject({ code: 9, stdout: '', batches: 6 });
 });
