@@ -1,0 +1,34 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+import { expect, test } from 'vitest';
+
+import { createRowIdentity, shortDigest } from '../../../src/cli/wire/row-identity.ts';
+
+test('equal rows are counted among however many others', () => {
+  const identify = createRowIdentity();
+  const counts = new Map<string, number>();
+  for (let index = 0; index < 60_000; index += 1) {
+    const content = `row ${(index * index) % 29_989}`;
+    const count = (counts.get(content) ?? 0) + 1;
+    counts.set(content, count);
+    expect(identify(content)).toBe(`row:${shortDigest(content)}${count === 1 ? '' : `:${count}`}`);
+  }
+  expect(shortDigest('row 1')).toBe('luMFEVAIm_qfNWTiqUxi7U6VYXR');
+});
+
+test('a row takes less memory than a text would, because files have millions of them', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const bytesInUse = (): number => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const identify = createRowIdentity();
+  const before = bytesInUse();
+  const rows = 100_000;
+  for (let row = 0; row < rows; row += 1) identify(`row ${row}`);
+  expect((bytesInUse() - before) / rows).toBeLessThan(60);
+  expect(identify('row 0')).toMatch(/:2$/);
+});
