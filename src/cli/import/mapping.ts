@@ -259,6 +259,8 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
     const [, date, time, offset] = match;
     if (offset !== undefined) return `${date}T${time}${withColon(offset)}`;
     if (isUtc) return `${date}T${time}Z`;
+    // Temporal would read second 60 as second 59; the service refuses it.
+    if (/:60/.test(time ?? '')) return undefined;
     try {
       const local = Temporal.PlainDateTime.from(`${date}T${time}`, { overflow: 'reject' });
       return local.toZonedDateTime(timeZone, { disambiguation: 'reject' }).toInstant().toString();
@@ -271,7 +273,7 @@ export function createTimestampReader(timeZone: string): (cell: string) => strin
 /** Says why a cell is not an instant: a time that clocks skip or show twice looks like any other. */
 export function whyNoInstant(cell: string, timeZone: string): string {
   if (!timestampForm.test(cell.trim())) return `"${cell}" ${noTimestamp}`;
-  return `"${cell}" is not a definite time in ${timeZone}: no such day, or clocks skip it or show it twice; give it an offset`;
+  return `"${cell}" is not a definite time in ${timeZone}: no such day or time, or clocks skip it or show it twice; give it an offset`;
 }
 
 function withColon(offset: string): string {

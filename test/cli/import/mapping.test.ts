@@ -37,6 +37,8 @@ describe('a timestamp is read with its offset, or in the zone that was said', ()
     ['2023-11-16T18:15:46.000Zx', 'UTC', 'is not a timestamp'],
     ['2026-03-29 02:30:00', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: '],
     ['2026-10-25 02:30:00', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: '],
+    ['2026-03-10 23:59:60', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: no such day or time'],
+    ['2026-03-10T23:60:00', 'Europe/Berlin', 'is not a definite time in Europe/Berlin: no such day or time'],
   ])('"%s" in %s is refused: it is no time, or not one time', (cell, timeZone, words) => {
     const { toEvent } = createMapping(header, { ...base, timeZone });
     expect(toEvent([cell, 'acme', '1', 'eu'])).toEqual({
