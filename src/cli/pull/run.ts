@@ -7,7 +7,7 @@ import { sha256Of } from '../../digest.ts';
 import { BillingError, NotFoundError, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
-import type { Mirror, Mirrored, MirrorSource } from '../../operations/mirror.ts';
+import type { Mirror, Mirrored, MirroredBody, MirrorSource } from '../../operations/mirror.ts';
 import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
@@ -125,9 +125,9 @@ interface Work {
 async function work(job: Work): Promise<void> {
   const { mirror, wanted, session, isCheck, hasContracts } = job;
   const now = () => Temporal.Instant.fromEpochMilliseconds(session.dependencies.machine.now());
-  const resumedFrom = isCheck ? undefined : await begin(mirror, wanted, now());
+  const resumedFrom = isCheck ? undefined : await begin(job, now());
   const prices = await keepPrices(job, now());
-  const left = resumedFrom === undefined ? wanted : await notPulledSince(resumedFrom, { mirror, wanted });
+  const left = resumedFrom === undefined ? wanted : await notPulledSince(resumedFrom, job);
   if (left.length < wanted.length) {
     tell(session, say`${wanted.length - left.length} of ${wanted.length} were pulled before the interruption`);
   }
@@ -194,9 +194,9 @@ function refuseDifferences(compared: readonly Compared[]): void {
 }
 
 /** When the interrupted pull of the same contracts began, which this one continues; undefined if there is none. */
-async function begin(mirror: Mirror, wanted: readonly Wanted[], now: Temporal.Instant): Promise<string | undefined> {
+async function begin({ mirror, wanted, hasContracts }: Work, now: Temporal.Instant): Promise<string | undefined> {
   const ids = wanted.map(({ contractId }) => contractId).toSorted();
-  const digest = sha256Of(JSON.stringify(ids));
+  const digest = sha256Of(JSON.stringify({ ids, hasContracts }));
   const before = await mirror.unfinishedRun();
   if (before !== undefined && before.digest === digest) {
     const age = Temporal.Instant.from(before.startedAt).until(now, { largestUnit: 'hour' }).hours;
@@ -206,16 +206,19 @@ async function begin(mirror: Mirror, wanted: readonly Wanted[], now: Temporal.In
   return undefined;
 }
 
-async function notPulledSince(
-  startedAt: string,
-  { mirror, wanted }: { readonly mirror: Mirror; readonly wanted: readonly Wanted[] },
-): Promise<Wanted[]> {
+/** Also those that were pulled without the customer or the plan that is named now. */
+async function notPulledSince(startedAt: string, { mirror, wanted, hasContracts }: Work): Promise<Wanted[]> {
   const left: Wanted[] = [];
   for (const each of wanted) {
     const record = await mirror.find('contract', each.contractId);
-    if (record === undefined || record.pulledAt < startedAt) left.push(each);
+    const isPulled = record !== undefined && record.pulledAt >= startedAt;
+    if (!isPulled || !(hasContracts || isAsNamed(each, record.body))) left.push(each);
   }
   return left;
+}
+
+function isAsNamed({ customerId, planId }: Wanted, body: MirroredBody): boolean {
+  return customerId === textOf(body['customerId']) && planId === textOf(body['planId']);
 }
 
 /** Prices that are no longer listed keep their ids, for the plans that contain them. */

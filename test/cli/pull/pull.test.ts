@@ -81,7 +81,8 @@ describe('pulling', () => {
     expect((await on.pull(['--check'])).exitCode).toBe(0);
   });
 
-  test('goes on where it was interrupted', async () => {
+  /** Stops a pull of nine contracts in its middle. */
+  async function pullInterrupted(): Promise<{ readonly all: readonly string[]; readonly before: readonly string[] }> {
     const extra: string[] = [];
     for (let count = 0; count < 6; count += 1) {
       on.tick();
@@ -103,11 +104,28 @@ describe('pulling', () => {
     expect(before).toContain('pending');
     on.watch(() => undefined);
     on.tick();
+    return { all, before };
+  }
+
+  test('goes on where it was interrupted', async () => {
+    const { all, before } = await pullInterrupted();
     const rest = await on.pull(['--contract', ...all, '-o', 'json']);
     expect(rest.exitCode).toBe(0);
     expect(results(rest.stdout)).toEqual(before.map((result) => (result === 'new' ? 'earlier' : 'new')));
     expect((await on.pull(['--check'])).exitCode).toBe(0);
     expect(results((await on.pull(['--contract', ...all, '-o', 'json'])).stdout)).toEqual(all.map(() => 'same'));
+  });
+
+  test.each([
+    ['a plan', () => ['--plan', on.plan]],
+    ['--published', () => ['--published']],
+  ])('repeated with %s after an interruption, it reads again what it has pulled without', async (_, words) => {
+    const { all } = await pullInterrupted();
+    const rest = await on.pull(['--contract', ...all, ...words(), '-o', 'json']);
+    expect(rest.exitCode).toBe(0);
+    expect(results(rest.stdout)).not.toContain('earlier');
+    const listed = await on.offline('contracts', 'list', '--columns', 'planId', '-o', 'tsv', '--quiet');
+    expect(listed.stdout.trim().split('\n')).toEqual(all.map(() => on.plan));
   });
 
   test('an id that the service does not know is named, and the others are kept; one that is alone ends with 4', async () => {
