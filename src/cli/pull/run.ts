@@ -8,6 +8,7 @@ import { BillingError, NotFoundError, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Mirror, Mirrored, MirroredBody, MirrorSource } from '../../operations/mirror.ts';
+import { once } from '../../once.ts';
 import { createTurns } from '../../turns.ts';
 import { applyUnits } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
@@ -126,7 +127,7 @@ async function work(job: Work): Promise<void> {
   const { mirror, wanted, session, isCheck, hasContracts } = job;
   const now = () => Temporal.Instant.fromEpochMilliseconds(session.dependencies.machine.now());
   const resumedFrom = isCheck ? undefined : await begin(job, now());
-  const prices = await keepPrices(job, now());
+  const { compared, keep: keepPrices } = await pricesOf(job, now());
   const left = resumedFrom === undefined ? wanted : await notPulledSince(resumedFrom, job);
   if (left.length < wanted.length) {
     tell(session, say`${wanted.length - left.length} of ${wanted.length} were pulled before the interruption`);
@@ -135,9 +136,11 @@ async function work(job: Work): Promise<void> {
     wanted.filter((each) => !left.includes(each)).map(({ contractId }) => [contractId, earlier(contractId)]),
   );
   const failures = new Map<string, BillingError>();
-  const pullOne = createPull(job, { outcomes, failures, now });
+  if (outcomes.size > 0) await keepPrices();
+  const pullOne = createPull(job, { outcomes, failures, keepPrices, now });
   const units = left.map((each, index) => ({ lines: [index], send: async () => [await pullOne(each, index)] }));
   const { stoppedBy } = await applyUnits(units, session, { concurrency, noun: 'contracts', onWait: job.onWait });
+  const prices = isCheck || outcomes.size > 0 ? compared : [];
   const done = { wanted, outcomes, failures, prices };
   const alike = kindOfAll(failures, wanted.length);
   if (isCheck && alike === undefined) await reportCheck(done, session);
@@ -153,11 +156,12 @@ async function work(job: Work): Promise<void> {
 interface Pulling {
   readonly outcomes: Map<string, ContractOutcome>;
   readonly failures: Map<string, BillingError>;
+  readonly keepPrices: () => Promise<void>;
   readonly now: () => Temporal.Instant;
 }
 
 /** Pulls a contract as a whole and notes the outcome; throws what the service throws. */
-function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, now }: Pulling) {
+function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, keepPrices, now }: Pulling) {
   // Two contracts of a customer must not both find the customer new.
   const inTurn = createTurns();
   return async (wanted: Wanted, line: number): Promise<RowOutcome> => {
@@ -167,7 +171,10 @@ function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, no
       const { customerId, records, lacks } = await service.contract(wanted);
       const compared = await inTurn(async () => {
         const before = await recordsBefore(mirror, contractId, records);
-        if (!isCheck) await mirror.keep(records, { pulledAt, contractId });
+        if (!isCheck) {
+          await keepPrices();
+          await mirror.keep(records, { pulledAt, contractId });
+        }
         return compareRecords(before, records);
       });
       failures.delete(contractId);
@@ -221,16 +228,19 @@ function isAsNamed({ customerId, planId }: Wanted, body: MirroredBody): boolean 
   return customerId === textOf(body['customerId']) && planId === textOf(body['planId']);
 }
 
-/** Prices that are no longer listed keep their ids, for the plans that contain them. */
-async function keepPrices({ mirror, service, isCheck }: Work, now: Temporal.Instant): Promise<Compared[]> {
+/**
+ * Prices that are no longer listed keep their ids, for the plans that contain them. They are to be kept with the first contract:
+ * at an address where another service has moved in, none is found, and the mirror must not take its prices.
+ */
+async function pricesOf({ mirror, service }: Work, now: Temporal.Instant) {
   const listed = await service.prices();
   const { rows } = await mirror.list('pricing', {});
-  if (!isCheck) {
+  const keep = once(async () => {
     const ids = new Set(listed.map(({ id }) => id));
     const unlisted = rows.filter(({ id }) => !ids.has(id)).map((price) => ({ ...price, rank: -1 }));
     await mirror.keep([...listed, ...unlisted], { pulledAt: timestampOf(now) });
-  }
-  return compareRecords(rows, listed);
+  });
+  return { compared: compareRecords(rows, listed), keep };
 }
 
 async function recordsBefore(mirror: Mirror, contractId: string, records: readonly Mirrored[]) {

@@ -29,6 +29,20 @@ const shownOf = (contract: string) => [
 ];
 
 describe('what the mirror answers', () => {
+  test('stays as it was when another service has moved in at the address', async () => {
+    expect((await on.pullAll()).exitCode).toBe(0);
+    expect((await on.stage.tally(['orgs', 'create', '--name', 'other', '--yes'])).exitCode).toBe(0);
+    const key = ['keys', 'create', '--org', 'other', '--name', 'k', '--scopes', '*', '--jq', '.data.key', '--quiet'];
+    const { stdout } = await on.stage.tally(key);
+    const env = { ...on.stage.remote, TALLY_API_KEY: stdout.trim().replaceAll('"', '') };
+    const price = ['--product-name', 'Other', '--name', 'Theirs', '--model', 'FLAT', '--unit-amount', '1'];
+    const made = await on.stage.tally(['pricing', 'create', ...price, '--price-interval', 'MONTH'], {}, { env });
+    expect(made.exitCode).toBe(0);
+    const before = await on.offline('pricing', 'list', '-o', 'json');
+    expect((await on.pull([], { env })).exitCode).toBe(4);
+    expect((await on.offline('pricing', 'list', '-o', 'json')).stdout).toBe(before.stdout);
+  });
+
   test('is what the service answers, byte for byte, under the same ids', async () => {
     await on.pullAll('--plan', on.plan);
     const invoices = JSON.parse((await on.stage.tally(['invoices', 'list', '--all', '-o', 'json'])).stdout) as {
