@@ -53,7 +53,6 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
   try {
     const stored = await mirror.source();
     const hasContracts = flags.published === true || stored.hasContracts;
-    if (hasContracts !== stored.hasContracts && !isCheck) await mirror.noteSource({ ...stored, hasContracts });
     const wanted = await completed(given, mirror);
     if (wanted.length === 0) {
       throw new BillingError('usage', 'there is no contract to pull', { hint: 'give --contract ID, or --from FILE' });
@@ -230,12 +229,14 @@ function isAsNamed({ customerId, planId }: Wanted, body: MirroredBody): boolean 
 
 /**
  * Prices that are no longer listed keep their ids, for the plans that contain them. They are to be kept with the first contract:
- * at an address where another service has moved in, none is found, and the mirror must not take its prices.
+ * at an address where another service has moved in, none is found, and the mirror must not take its prices. Nor must it go on
+ * asking for the path of contracts where that path has answered nothing.
  */
-async function pricesOf({ mirror, service }: Work, now: Temporal.Instant) {
+async function pricesOf({ mirror, service, hasContracts }: Work, now: Temporal.Instant) {
   const listed = await service.prices();
   const { rows } = await mirror.list('pricing', {});
   const keep = once(async () => {
+    await mirror.noteSource({ ...(await mirror.source()), hasContracts });
     const ids = new Set(listed.map(({ id }) => id));
     const unlisted = rows.filter(({ id }) => !ids.has(id)).map((price) => ({ ...price, rank: -1 }));
     await mirror.keep([...listed, ...unlisted], { pulledAt: timestampOf(now) });

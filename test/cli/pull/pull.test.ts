@@ -141,6 +141,18 @@ describe('pulling', () => {
     expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
   });
 
+  test('--published that got no contract is not heeded again', async () => {
+    expect((await on.pullAll()).exitCode).toBe(0);
+    const unknown = '01900000-0000-7000-8000-00000000dead';
+    expect((await on.pull(['--contract', unknown, '--published'])).exitCode).toBe(4);
+    const from = on.proxy.requests.length;
+    expect((await on.pull([])).exitCode).toBe(0);
+    expect(on.proxy.requests.slice(from)).not.toContain(`GET /v1/contracts/${on.contracts[0]}`);
+    expect((await on.pull(['--published'])).exitCode).toBe(0);
+    expect((await on.pull([])).exitCode).toBe(0);
+    expect(on.proxy.requests.filter((each) => each === `GET /v1/contracts/${on.contracts[0]}`)).toHaveLength(2);
+  });
+
   test('a file that got no contract goes again where the pull had made it, and what stands beside it', async () => {
     expect((await on.pull(['--contract', '01900000-0000-7000-8000-00000000dead'])).exitCode).toBe(4);
     expect(readdirSync(dirname(on.mirror)).filter((name) => name.startsWith(basename(on.mirror)))).toEqual([]);
