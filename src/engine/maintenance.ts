@@ -64,8 +64,10 @@ export function createMaintenance({
     async copy({ isDryRun, from, ...rest }) {
       await check(from.database);
       await check(rest.to.database);
-      const { copyBook, measureBook } = await import('../store/copy/copy-book.ts');
-      return isDryRun ? await measureBook(from) : await copyBook({ from, ...rest });
+      const { copyBook, measureBook, refuseMirror } = await import('../store/copy/copy-book.ts');
+      if (!isDryRun) return await copyBook({ from, ...rest });
+      refuseMirror(rest.to);
+      return await measureBook(from);
     },
     async openMirror(file, source) {
       const { openMirror, openMirrorOf } = await import('../store/mirror-file.ts');

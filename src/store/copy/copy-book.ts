@@ -13,9 +13,11 @@ import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
 import { withoutLimit } from '../backends/postgres/without-limit.ts';
+import { mirrorFileError } from '../backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
-import { isPostgresUrl, openStore } from '../open.ts';
+import { isMirrorFile } from '../mirror-file.ts';
+import { isPostgresUrl, openStore, pathOf } from '../open.ts';
 import { analyze, rowsOfText } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
@@ -83,6 +85,11 @@ function forbiddenRows({ store }: End, cause: ConstraintViolation): BillingError
     cause,
     hint: 'check the source with doctor, and remove what there is of the copy',
   });
+}
+
+/** Throws BillingError `notOffered` for a place that can never take a book, as copying into it does. */
+export function refuseMirror({ database }: CopyPlace): void {
+  if (isMirrorFile(database)) throw mirrorFileError(pathOf(database));
 }
 
 /** What a copy would take, read from the source; writes nothing. */

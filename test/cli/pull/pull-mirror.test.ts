@@ -169,6 +169,16 @@ describe('what the mirror answers', () => {
 });
 
 describe('the file', () => {
+  test('takes no copy of a book, and its dry run says so, too', async () => {
+    expect((await on.pullAll()).exitCode).toBe(0);
+    const before = readFileSync(on.mirror);
+    const words = ['copy', '--from', join(on.stage.directory, 'stage.db'), '--to', on.mirror];
+    const [real, dry] = [await on.stage.tally(words), await on.stage.tally([...words, '--dry-run'])];
+    expect(real).toMatchObject({ exitCode: 12, stdout: '' });
+    expect(dry).toEqual(real);
+    expect(readFileSync(on.mirror).equals(before)).toBe(true);
+  });
+
   test('is never another database, nor the mirror of another service', async () => {
     const database = join(on.stage.directory, 'own.db');
     await on.stage.tally(['customers', 'list'], {}, { env: { TALLY_DATABASE: database } });
