@@ -270,7 +270,9 @@ function kindOfAll(failures: ReadonlyMap<string, BillingError>, total: number): 
 function failureOf(failures: ReadonlyMap<string, BillingError>, alike: ErrorKind | undefined): BillingError {
   const words = [...failures].map(([id, { message }]) => `${id}: ${message}`);
   const rest = words.length > shownFailures ? `; and ${words.length - shownFailures} more` : '';
-  const next = 'check these ids and the key of the profile';
+  // A service that has refused for the rate says how long to wait.
+  const other = [...failures.values()].find((error) => !(error instanceof NotFoundError));
+  const next = other?.hint ?? 'check these ids and the key of the profile';
   return new BillingError(alike ?? 'checkFailed', `${words.slice(0, shownFailures).join('; ')}${rest}`, {
     hint: alike === undefined ? `the others are done; ${next}` : next,
   });

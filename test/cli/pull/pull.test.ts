@@ -1,6 +1,9 @@
 /** `tally pull`: documented operations alone, at the pace of the service, and to the end however often it is stopped. */
 
+import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -139,6 +142,21 @@ describe('pulling', () => {
     expect(alone).toMatchObject({ exitCode: 4, stdout: '' });
     expect(alone.stderr).not.toContain('the others');
     expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
+  });
+
+  test('a service that wants a longer wait than a command makes has its word printed', async () => {
+    const server = createServer(({ url }, response) => {
+      if (url?.startsWith('/v1/pricing') === true) response.end('{"data":[],"total":0,"hasMore":false}');
+      else response.writeHead(429, { 'retry-after': '3600' }).end('{}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const outcome = await on.pull(['--contract', ...on.contracts], {
+      env: { ...on.stage.remote, TALLY_BASE_URL: url },
+    });
+    server.close();
+    expect(outcome.exitCode).toBe(5);
+    expect(outcome.stderr).toContain('\n  hint: wait 3600 s, and repeat the command');
   });
 
   test('--published that got no contract is not heeded again', async () => {
