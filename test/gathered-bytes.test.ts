@@ -5,8 +5,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -14,6 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { bytesOf, gatherBytes } from '../src/gathered-bytes.ts';
 import { startClient, startRawService } from './client/harness.ts';
 import { fullKey, startService } from './server/harness.ts';
+import { bytesInUse } from './support/bytes-in-use.ts';
 
 test('pieces come out as they came, one behind the other', () => {
   fc.assert(
@@ -43,15 +42,6 @@ test('of a stream as many bytes are taken as are allowed, and one that ends earl
 describe('a million chunks of one byte', () => {
   const count = 2 ** 20;
   const chunks = (each: string, times: number): string => `1\r\n${each}\r\n`.repeat(times);
-
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  /** What is in use, without what nobody knows any more. */
-  const bytesInUse = (): number => {
-    collect();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
 
   /** The socket that this process opens next on one side of a connection. */
   function nextSocket(side: 'server' | 'client'): Promise<Socket> {

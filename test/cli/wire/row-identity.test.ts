@@ -1,9 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
 import { expect, test } from 'vitest';
 
 import { createRowIdentity, shortDigest } from '../../../src/cli/wire/row-identity.ts';
+import { bytesInUse } from '../../support/bytes-in-use.ts';
 
 test('equal rows are counted among however many others', () => {
   const identify = createRowIdentity();
@@ -18,13 +16,6 @@ test('equal rows are counted among however many others', () => {
 });
 
 test('a row takes less memory than a text would, because files have millions of them', () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  const bytesInUse = (): number => {
-    collect();
-    const { heapUsed, external } = process.memoryUsage();
-    return heapUsed + external;
-  };
   const identify = createRowIdentity();
   const before = bytesInUse();
   const rows = 100_000;
