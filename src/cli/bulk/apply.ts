@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { createWaitingNote, isTooLong, outagePauses, passing, waitsForRate } from '../session/patiently.ts';
-import type { OnWait } from '../session/patiently.ts';
+import { createWaitingNote, passing, secondsUntilNext } from '../session/patiently.ts';
+import type { OnWait, Waits } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Session } from '../session/session.ts';
 import { stopSignal } from '../session/stop-signal.ts';
@@ -105,7 +105,7 @@ async function sendUnits(
   }
 
   async function sendPatiently(unit: Unit): Promise<readonly RowOutcome[]> {
-    const waits = { rate: 0, outage: 0 };
+    const waits: Waits = { rate: 0, outage: 0 };
     for (;;) {
       try {
         const sent = await unit.send();
@@ -122,18 +122,11 @@ async function sendUnits(
   }
 
   /** Seconds until a unit is sent again; undefined if it is not. */
-  function patience(error: BillingError, waits: { rate: number; outage: number }): number | undefined {
-    if (isTooLong(error)) return undefined;
-    const { kind, retryAfterSeconds } = error;
-    if (kind === 'rateLimited') {
-      workers = Math.max(1, Math.floor(workers / 2));
-      waits.rate += 1;
-      return waits.rate > waitsForRate ? undefined : (retryAfterSeconds ?? 1);
-    }
-    if (!passing.has(kind) || outages > 0) return undefined;
-    waits.outage += 1;
-    const seconds = outagePauses[waits.outage - 1];
-    return seconds === undefined ? undefined : (retryAfterSeconds ?? seconds);
+  function patience(error: BillingError, waits: Waits): number | undefined {
+    if (passing.has(error.kind) && outages > 0) return undefined;
+    const seconds = secondsUntilNext(error, waits);
+    if (error.kind === 'rateLimited' && seconds !== undefined) workers = Math.max(1, Math.floor(workers / 2));
+    return seconds;
   }
 
   /** A mistake of ours: reported once the others have ended. */

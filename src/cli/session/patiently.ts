@@ -28,10 +28,16 @@ export async function patiently<T>(call: () => Promise<T>, onWait: OnWait): Prom
 /** After these errors the service may answer a moment later. */
 export const passing: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'unavailable']);
 /** Seconds before each further try of what got no answer: half a minute in all, which outlasts a restart of the service. */
-export const outagePauses = [1, 2, 4, 8, 16];
+const outagePauses = [1, 2, 4, 8, 16];
 
 /** How often a request of long work waits until the rate of a service admits it. */
-export const waitsForRate = 100;
+const waitsForRate = 100;
+
+/** How often a request has waited so far. */
+export interface Waits {
+  rate: number;
+  outage: number;
+}
 
 /**
  * Repeats a call that gets no answer or was refused for its rate, unless `signal` says to stop; the call has to do no more when
@@ -41,12 +47,12 @@ export async function throughOutage<T>(
   call: () => Promise<T>,
   { onWait, signal }: { readonly onWait: OnWait; readonly signal?: AbortSignal | undefined },
 ): Promise<T> {
-  const waits = { rate: 0, outage: 0 };
+  const waits: Waits = { rate: 0, outage: 0 };
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof BillingError) || isTooLong(error) || signal?.aborted === true) throw error;
+      if (!(error instanceof BillingError) || signal?.aborted === true) throw error;
       const seconds = secondsUntilNext(error, waits);
       if (seconds === undefined) throw error;
       onWait(error);
@@ -55,11 +61,10 @@ export async function throughOutage<T>(
   }
 }
 
-/** Undefined if the call is not repeated; counts the wait. */
-function secondsUntilNext(
-  { kind, retryAfterSeconds }: BillingError,
-  waits: { rate: number; outage: number },
-): number | undefined {
+/** Seconds until a request of long work is sent again; undefined if it is not. Counts the wait. */
+export function secondsUntilNext(error: BillingError, waits: Waits): number | undefined {
+  if (isTooLong(error)) return undefined;
+  const { kind, retryAfterSeconds } = error;
   if (kind === 'rateLimited') {
     waits.rate += 1;
     return waits.rate > waitsForRate ? undefined : (retryAfterSeconds ?? 1);
@@ -71,7 +76,7 @@ function secondsUntilNext(
 }
 
 /** Whether a service asks for more time than a call may take: then a person had better come back later. */
-export function isTooLong({ retryAfterSeconds = 0 }: BillingError): boolean {
+function isTooLong({ retryAfterSeconds = 0 }: BillingError): boolean {
   return retryAfterSeconds * 1000 > limits.totalTimeoutMilliseconds;
 }
 
