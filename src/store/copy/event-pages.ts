@@ -95,10 +95,12 @@ export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit 
 };
 
 /** For a database of events beside the books. */
-export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
+export function readPageOf(server: ClickhouseServer): ReadEventPage {
+  const timesOf = createTimes(server);
   return async (tx, orgId, { after, limit }) => {
     const { lastPlace, movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
     const staged = await listStagedEvents(tx, orgId);
+    const view = { orgId, movedBatch, droppedBeforeEpochMs };
     // Places of dropped events are empty.
     for (let from = after; from < lastPlace; from += limit) {
       const page = await readBetween(from, from + limit);
@@ -107,17 +109,8 @@ export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
     return [];
 
     async function readBetween(from: number, upTo: number): Promise<PlacedVersions[]> {
-      const moved = await question(
-        `SELECT * FROM (
-           SELECT *, max(place) OVER () AS furthest,
-             sum(length(propertiesJson)) OVER (ORDER BY place RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-           FROM (
-             SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
-             AND place > {from:UInt64} AND place <= {upTo:UInt64} AND ${isKnownDrop}
-           )
-         ) WHERE before < ${scannedBytes}`,
-        { orgId, movedBatch, droppedBeforeEpochMs, from, upTo },
-      );
+      const times = await timesOf(view, from, upTo);
+      const moved = times === undefined ? [] : await server.ask(pageBetween, { ...view, ...times, from, upTo });
       const last = moved.reduce((most, row) => Math.max(most, Number(row['place'])), from);
       const end = last < Number(moved[0]?.['furthest'] ?? last) ? last : upTo;
       return grouped([
@@ -127,6 +120,54 @@ export function readPageOf({ ask: question }: ClickhouseServer): ReadEventPage {
           .map((event) => ({ place: event.place, event: withoutPlace(event) })),
       ]);
     }
+  };
+}
+
+const ofView = `orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND ${isKnownDrop}`;
+
+const pageBetween = `SELECT * FROM (
+    SELECT *, max(place) OVER () AS furthest,
+      sum(length(propertiesJson)) OVER (ORDER BY place RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM (
+      SELECT * FROM tallybookEvents FINAL WHERE ${ofView} AND place > {from:UInt64} AND place <= {upTo:UInt64}
+        AND timestampEpochMs >= {first:Int64} AND timestampEpochMs <= {last:Int64}
+    )
+  ) WHERE before < ${scannedBytes}`;
+
+/** Both inclusive, in milliseconds. */
+interface Times {
+  readonly first: number;
+  readonly last: number;
+}
+
+const placesAtOnce = 10_000;
+
+/**
+ * When the events of the places above `from`, up to `upTo`, happened; undefined if none are there. The server keeps events by
+ * their times, not by their places: by places alone, it would read all of them for every page.
+ */
+function createTimes({ ask: question }: ClickhouseServer) {
+  let known: { readonly of: string; readonly times: ReadonlyMap<number, Times> } | undefined;
+  return async (view: Readonly<Record<string, unknown>>, from: number, upTo: number): Promise<Times | undefined> => {
+    const of = JSON.stringify(view);
+    if (known?.of !== of) {
+      const rows = await question(
+        `SELECT intDiv(place - 1, ${placesAtOnce}) AS part, min(timestampEpochMs) AS first, max(timestampEpochMs) AS last
+         FROM tallybookEvents WHERE ${ofView} GROUP BY part`,
+        view,
+      );
+      const times = rows.map(
+        (row) => [Number(row['part']), { first: Number(row['first']), last: Number(row['last']) }] as const,
+      );
+      known = { of, times: new Map(times) };
+    }
+    let all: Times | undefined;
+    for (let part = Math.floor(from / placesAtOnce); part * placesAtOnce < upTo; part += 1) {
+      const own = known.times.get(part);
+      if (own === undefined) continue;
+      all = { first: Math.min(own.first, all?.first ?? own.first), last: Math.max(own.last, all?.last ?? own.last) };
+    }
+    return all;
   };
 }
 

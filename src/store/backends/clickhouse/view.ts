@@ -145,7 +145,9 @@ export async function scanView(
   let next = 0;
   let behind: { afterEpochMs: number; afterPlace: number } = { afterEpochMs: -1, afterPlace: 0 };
   for (let limit: number | undefined = scannedRows; limit !== undefined;) {
-    const given = { ...view.parameters, ...parameters, ...behind, limit };
+    // The pair alone does not tell the server where to begin: each page would read the ones before it again.
+    const from = Math.max(request.fromEpochMs, behind.afterEpochMs);
+    const given = { ...view.parameters, ...parameters, ...behind, from, limit };
     const rows = (await ask(question, given)) as readonly ScannedRow[];
     for (const row of rows) {
       for (let own = staged[next]; own !== undefined && isBefore(own, row); own = staged[next]) {
