@@ -188,9 +188,9 @@ _tally_place() {
     'restore') next='' flags='--to' asks='' takes=0 ;;
     'copy') next='' flags='--from --from-events --to --to-events --to-profile' asks='' takes=0 ;;
     'journal') next='list verify export' flags='' asks='' takes=0 ;;
-    'journal list') next='' flags='--since --until --operation --operator --limit --unfinished' asks='' takes=0 ;;
+    'journal list') next='' flags='--since --until --operation --operator --environment --limit --unfinished' asks='--environment' takes=0 ;;
     'journal verify') next='' flags='--contains' asks='' takes=0 ;;
-    'journal export') next='' flags='--since --until --operation --operator' asks='' takes=0 ;;
+    'journal export') next='' flags='--since --until --operation --operator --environment' asks='--environment' takes=0 ;;
     'import') next='events' flags='' asks='' takes=0 ;;
     'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='--format' takes=0 ;;
     'pull') next='' flags='--to --contract --from --customer --plan --published --check' asks='' takes=0 ;;

@@ -683,6 +683,7 @@ complete -c tally -n "__tally_at 'journal list'" -l since
 complete -c tally -n "__tally_at 'journal list'" -l until
 complete -c tally -n "__tally_at 'journal list'" -l operation
 complete -c tally -n "__tally_at 'journal list'" -l operator
+complete -c tally -n "__tally_at 'journal list'" -l environment -x -a "(__tally_candidates environment journal list (__tally_ids))"
 complete -c tally -n "__tally_at 'journal list'" -l limit
 complete -c tally -n "__tally_at 'journal list'" -l unfinished
 complete -c tally -n "__tally_at 'journal verify'" -l contains
@@ -690,6 +691,7 @@ complete -c tally -n "__tally_at 'journal export'" -l since
 complete -c tally -n "__tally_at 'journal export'" -l until
 complete -c tally -n "__tally_at 'journal export'" -l operation
 complete -c tally -n "__tally_at 'journal export'" -l operator
+complete -c tally -n "__tally_at 'journal export'" -l environment -x -a "(__tally_candidates environment journal export (__tally_ids))"
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
 complete -c tally -n "__tally_at 'import events'" -l event-name
 complete -c tally -n "__tally_at 'import events'" -l event-name-column

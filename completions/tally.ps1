@@ -122,9 +122,9 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'restore' = @{ takes = 0; next = @(); flags = @('--to'); asks = @() }
     'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile'); asks = @() }
     'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
-    'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--limit','--unfinished'); asks = @() }
+    'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment','--limit','--unfinished'); asks = @('--environment') }
     'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }
-    'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator'); asks = @() }
+    'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment'); asks = @('--environment') }
     'import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
     'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @('--format') }
     'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @() }

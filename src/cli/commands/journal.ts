@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { nearest } from '../catalog/nearest.ts';
+import { environments } from '../command-line/global-flags.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import type { LoadManifest } from '../command-line/manifest.ts';
 import { isOpen } from '../operator/grant-history.ts';
@@ -24,6 +25,7 @@ interface ListFlags {
   readonly until?: string;
   readonly operation?: string;
   readonly operator?: string;
+  readonly environment?: string;
   readonly unfinished?: true;
 }
 
@@ -62,6 +64,8 @@ Examples:
   tally journal list
   # Calls whose outcome is not known
   tally journal list --unfinished
+  # What was written to production by one profile
+  tally journal list --environment production --profile eu
 `,
     )
     .action(
@@ -112,7 +116,12 @@ function filtered(command: Command): Command {
     .option('--since <date>', 'from this date or date-time, included')
     .option('--until <date>', 'up to this date or date-time, excluded')
     .option('--operation <name>', "only this operation, such as credits.grant or 'credits grant'")
-    .option('--operator <name>', 'only what this user did');
+    .option('--operator <name>', 'only what this user did')
+    .addOption(
+      command
+        .createOption('--environment <environment>', 'only what went there; --profile: only by that profile')
+        .choices([...environments]),
+    );
 }
 
 /** Replaces the given name by the operation's. Refuses a misspelt one: it would look like an operation that nobody ever used. */
@@ -171,7 +180,7 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
     );
   }
   const listed = flags.unfinished === true ? unfinished(found) : found;
-  const shown = listed.filter(filterOf(flags)).toReversed();
+  const shown = listed.filter(filterOf(flags, session)).toReversed();
   const data = shown.slice(0, Number(flags.limit));
   await printBody({ data }, { view, fields }, session);
   if (data.length === 0 && output.format === 'table') tell(session, say`there are none`);
@@ -187,7 +196,10 @@ function unfinished(lines: readonly JournalLine[]): JournalLine[] {
 }
 
 /** Chooses lines by the flags; a text that is not a line never matches. */
-function filterOf({ since, until, operation, operator }: ListFlags): (line: JournalLine | undefined) => boolean {
+function filterOf(
+  { since, until, operation, operator, environment }: ListFlags,
+  { flags: { profile } }: Session,
+): (line: JournalLine | undefined) => boolean {
   const [from, to] = [instantOf('--since', since), instantOf('--until', until)];
   return (line) => {
     if (line === undefined) return false;
@@ -196,7 +208,9 @@ function filterOf({ since, until, operation, operator }: ListFlags): (line: Jour
       (from === undefined || Temporal.Instant.compare(at, from) >= 0) &&
       (to === undefined || Temporal.Instant.compare(at, to) < 0) &&
       (operation === undefined || line.operation === operation) &&
-      (operator === undefined || line.operator === operator)
+      (operator === undefined || line.operator === operator) &&
+      (environment === undefined || line.environment === environment) &&
+      (profile === undefined || line.profile === profile)
     );
   };
 }
@@ -240,11 +254,11 @@ async function verify({ contains }: VerifyFlags, session: Session): Promise<void
 
 async function print(flags: ListFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
-  const filter = filterOf(flags);
+  const filter = filterOf(flags, session);
   const texts = await readJournal(session);
-  const { output: format, json, jq, columns } = session.flags;
+  const { output: format, json, jq, columns, profile } = session.flags;
   if ((format ?? json ?? jq ?? columns) === undefined) {
-    const isWhole = Object.values(flags).every((value) => value === undefined);
+    const isWhole = Object.values({ ...flags, profile }).every((value) => value === undefined);
     const chosen = isWhole ? texts : texts.filter((text) => filter(readLine(text)));
     terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));
     return;

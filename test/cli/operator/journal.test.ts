@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createJournalFile } from '../../../src/cli/operator/journal-file.ts';
 import { createJournal } from '../../../src/cli/operator/journal.ts';
-import { lineOf, readLine, verifyLines } from '../../../src/cli/operator/journal-line.ts';
+import { lineOf } from '../../../src/cli/operator/journal-line.ts';
 import type { JournalFacts } from '../../../src/cli/operator/journal-line.ts';
 import { BillingError, errorFacts } from '../../../src/errors.ts';
 import type { ErrorKind } from '../../../src/errors.ts';
@@ -213,50 +213,6 @@ describe('the file', () => {
   });
 });
 
-describe('a line', () => {
-  const facts = (call: string): JournalFacts => ({
-    at: '2026-03-01T00:00:00Z',
-    call,
-    state: 'done',
-    operator: 'ada',
-    environment: 'sandbox',
-    target: 'https://a.example',
-    operation: 'customers.create',
-    requestHash: '0',
-    body: { text: '","hash":"' },
-  });
-  const chain = (calls: readonly string[]) => {
-    const texts: string[] = [];
-    for (const call of calls) texts.push(lineOf(facts(call), readLine(texts.at(-1) ?? '')?.hash, (text) => text));
-    return texts;
-  };
-  const whole = chain(['a', 'b', 'c', 'd']);
-
-  test('reads back as it was written', () => {
-    expect(whole.map((text) => readLine(text)?.call)).toEqual(['a', 'b', 'c', 'd']);
-    expect(verifyLines(whole)).toEqual({ lines: 4, head: readLine(whole[3] ?? '')?.hash, findings: [] });
-  });
-
-  test.each<[string, string[], number[]]>([
-    ['changed', whole.with(1, (whole[1] ?? '').replace('ada', 'eve')), [2]],
-    [
-      'changed together with its hash',
-      whole.with(
-        1,
-        lineOf(facts('x'), readLine(whole[0] ?? '')?.hash, (text) => text),
-      ),
-      [3],
-    ],
-    ['taken out', whole.toSpliced(1, 1), [2]],
-    ['taken from the top', whole.slice(1), [1]],
-    ['moved', [whole[0], whole[2], whole[1], whole[3]] as string[], [2, 3, 4]],
-    ['added', whole.toSpliced(2, 0, whole[0] ?? ''), [3, 4]],
-    ['cut off', whole.with(3, (whole[3] ?? '').slice(0, -5)), [4]],
-  ])('that was %s is found', (_how, texts, lines) => {
-    expect(verifyLines(texts).findings.map(({ line }) => line)).toEqual(lines);
-  });
-});
-
 describe('tally journal', () => {
   const reply: Reply = ({ name }) => {
     if (name === 'invoices.cancel') throw new BillingError('network', 'gone');
@@ -323,6 +279,43 @@ describe('tally journal', () => {
     expect((await shell.run(list)).stdout).toBe('april\tunknown\nmay\tunknown\n');
     expect((await shell.run(`${list} --until 2026-03-02`)).stdout).toBe('may\tunknown\n');
     expect((await shell.run(`${list} --operator ada`)).stdout).toBe('april\tunknown\nmay\tunknown\n');
+  });
+
+  test('list and export give what went by one profile, or to one environment', async () => {
+    const shell = createShell({ reply });
+    await shell.run(create);
+    const facts: JournalFacts = {
+      at: '2026-03-01T00:00:00.000Z',
+      call: 'a',
+      state: 'done',
+      operator: 'ada',
+      environment: 'production',
+      profile: 'eu',
+      target: 'https://eu.example',
+      operation: 'customers.create',
+      requestHash: '0'.repeat(64),
+    };
+    const calls: JournalFacts[] = [
+      facts,
+      { ...facts, call: 'b', profile: 'us' },
+      { ...facts, call: 'c', environment: 'sandbox', profile: 'trial' },
+      { ...facts, call: 'd', environment: 'embedded', profile: undefined },
+    ];
+    writeFileSync(pathOf(shell), calls.map((call) => `${lineOf(call, undefined, (text) => text)}\n`).join(''));
+    for (const [flags, found] of [
+      ['', 'd c b a'],
+      ['--profile us', 'b'],
+      ['--environment production', 'b a'],
+      ['--environment production --profile trial', ''],
+      ['--profile elsewhere', ''],
+    ] as const) {
+      const { stdout } = await shell.run(`journal list --columns call ${flags}`);
+      expect([flags, stdout.trim().split('\n').join(' ')]).toEqual([flags, found]);
+      const exported = (await shell.run(`journal export ${flags}`)).stdout;
+      const exportedCalls = [...exported.matchAll(/"call":"(\w)"/g)].map(([, call]) => call);
+      expect(exportedCalls.toReversed().join(' ')).toBe(found);
+    }
+    expect((await shell.run('journal list --environment prod')).code).toBe(2);
   });
 
   test('export gives the lines to the byte', async () => {
