@@ -117,8 +117,10 @@ export function isEmail(value: string): boolean {
   return emailForm.test(value);
 }
 
-/** A price or quantity: digits with at most 15 before and 12 after the point, no sign, no exponent (semantics 5). */
-export const decimalForm = /^\d{1,15}(?:\.\d{1,12})?$/;
+/** A price or quantity: no more digits before and after the point than `limits` says, no sign, no exponent (semantics 5). */
+export const decimalForm = new RegExp(
+  String.raw`^\d{1,${limits.decimalIntegerDigits}}(\.\d{1,${limits.decimalFractionDigits}})?$`,
+);
 
 const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -115,14 +115,16 @@ export function creditsInput(options: { readonly allowZero: boolean; readonly al
   );
 }
 
-/** A price or quantity: digits with at most 15 before and 12 after the point, no sign, no exponent (semantics 5). */
+const decimalDigits = `at most ${limits.decimalIntegerDigits} digits before and ${limits.decimalFractionDigits} after the point`;
+
+/** A price or quantity, as `decimalForm` says. */
 export const decimalInput = recognizedAs(
   'decimal',
   z
     .string()
-    .max(30, { error: 'must have at most 15 digits before and 12 after the point', abort: true })
-    .regex(decimalForm, 'must be a decimal such as "12.50": at most 15 digits before and 12 after the point')
-    .meta({ type: 'string', pattern: '^\\d{1,15}(\\.\\d{1,12})?$' }),
+    .max(30, { error: `must have ${decimalDigits}`, abort: true })
+    .regex(decimalForm, `must be a decimal such as "12.50": ${decimalDigits}`)
+    .meta({ type: 'string', pattern: decimalForm.source }),
 );
 
 /** A date of the calendar, `YYYY-MM-DD`, years 2000 to 2100. */

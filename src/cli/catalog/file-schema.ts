@@ -7,6 +7,7 @@ import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import { operations } from '../../operations/all.ts';
+import { decimalForm } from '../../operations/field-rules.ts';
 import { decimalInput, text } from '../../operations/fields.ts';
 import { ruleIssue } from '../../operations/cross-rules.ts';
 import { underRule } from '../../operations/plain.ts';
@@ -31,7 +32,7 @@ export function digits<T extends z.ZodType<unknown, string>>(form: T, json: { re
     .meta({ type: ['string', 'number'] as never, ...json });
 }
 
-const decimal = digits(decimalInput, { pattern: '^\\d{1,15}(\\.\\d{1,12})?$' });
+const decimal = digits(decimalInput, { pattern: decimalForm.source });
 const decimalOf = (words: string) => decimal.optional().describe(words);
 
 const productEntry = z.strictObject({
