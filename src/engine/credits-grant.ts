@@ -8,7 +8,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { catalogMembers, findCatalogIds } from '../store/records/census.ts';
+import { type CatalogIds, catalogMembers, findCatalogIds } from '../store/records/census.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
 import { findGrantByExternalId } from '../store/records/ledger.ts';
@@ -148,6 +148,12 @@ function differences(before: string | undefined, now: string): string[] {
     .map(([member]) => member);
 }
 
+const nouns: Readonly<Record<keyof CatalogIds, string>> = {
+  meterIds: 'meter',
+  pricingIds: 'price',
+  productIds: 'product',
+};
+
 /** Ids that the organization does not have; another tenant's are unknown like any other. */
 async function unknownSpecifiers({ tx, orgId }: CallContext, specifiers: Specifiers): Promise<InputIssue[]> {
   const { meterIds = [], pricingIds = [], productIds = [] } = specifiers;
@@ -157,7 +163,7 @@ async function unknownSpecifiers({ tx, orgId }: CallContext, specifiers: Specifi
     named[member].flatMap((id, index) =>
       known[member].includes(id)
         ? []
-        : [{ path: `specifiers.${member}[${index}]`, message: namesNoMessage(member.slice(0, -'Ids'.length)) }],
+        : [{ path: `specifiers.${member}[${index}]`, message: namesNoMessage(nouns[member]) }],
     ),
   );
 }

@@ -152,7 +152,7 @@ describe('a promotional grant', () => {
         amountCents: 1,
         specifiers: { meterIds: [unknownId], pricingIds: [unknownId], productIds: [unknownId] },
       },
-      '422 specifiers.meterIds[0]: names no meter; specifiers.pricingIds[0]: names no pricing; specifiers.productIds[0]',
+      '422 specifiers.meterIds[0]: names no meter; specifiers.pricingIds[0]: names no price; specifiers.productIds[0]',
     ],
   ])('is refused with %s', async (_what, body, words) => {
     expect((await refusedGrant(body)).startsWith(words)).toBe(true);

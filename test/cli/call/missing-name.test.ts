@@ -147,6 +147,12 @@ test('a number in small letters is known', async () => {
   expect(stderr).toContain(`hint: the id of ${number} is ${invoice}\n`);
 });
 
+test('the name of a price is known where a grant takes its id', async () => {
+  const line = `credits grant ${contract} --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --specifiers pricingIds=seat`;
+  const { stderr, exitCode } = await stage.tally(line.split(' '));
+  expect([exitCode, stderr]).toEqual([8, expect.stringContaining(`hint: the id of Seat is ${price}\n`)]);
+});
+
 test('what a refusal names itself is not named twice', async () => {
   const { stderr } = await stage.tally(['orgs', 'update', 'nobody', '--sales-tax-enabled']);
   expect(stderr.split('\n')[0]).toBe('tally: no organization has the id or name "nobody"');
