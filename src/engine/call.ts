@@ -132,7 +132,10 @@ async function record(
 ): Promise<void> {
   if (dependencies.store.isReadOnly) return;
   try {
-    await inTransaction(dependencies, { caller, access: 'write' }, followUp);
+    await inTransaction(dependencies, { caller, access: 'write' }, async (context) => {
+      await followUp(context);
+      await keepTime(context);
+    });
   } catch (error) {
     if (error instanceof BillingError && error.kind === 'unavailable') return;
     throw error;

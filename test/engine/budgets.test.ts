@@ -360,12 +360,16 @@ describe('a budget that reaches its cap', () => {
     expect(await isExhausted()).toBe(false);
   });
 
-  test('is found out by reading its usage, where no event told', async () => {
+  test('is found out by reading its usage, where no event told, at an instant that time never goes behind', async () => {
     await use(100);
     await add({ maxCreditsCents: 100 });
     expect(await isExhausted()).toBe(false);
-    expect((await usage()).budgets[0]).toMatchObject({ isExhausted: true, percentConsumed: 100 });
+    world.clock.advance({ hours: 1 });
+    const { budgets, queriedAt } = await usage();
+    expect(budgets[0]).toMatchObject({ isExhausted: true, percentConsumed: 100 });
     expect(await isExhausted()).toBe(true);
+    world.clock.advance({ hours: -1 });
+    expect((await usage()).queriedAt).toBe(queriedAt);
   });
 
   test('is armed again by another value of its cap, and exhausted again at that', async () => {
