@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { listArmedBudgets } from '../../src/store/records/budgets.ts';
 import { findPricings, insertPricing, insertProduct, listPricingsOfMeters } from '../../src/store/records/catalog.ts';
+import { findCatalogIds } from '../../src/store/records/census.ts';
 import { listFinalizedPeriods } from '../../src/store/records/event-owners.ts';
 import { findMeters, insertMeter } from '../../src/store/records/meters.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -90,6 +91,12 @@ export function describeLongLists(backend: string, open: () => Promise<Store>): 
         ...(await listPricingsOfMeters(tx, 'org-a', [...ids, 'meter'])),
       ]);
       expect(found.map(({ id }) => id)).toEqual(['meter', 'earlier', 'later', 'earlier']);
+      const named = { meterIds: [...ids, 'meter'], pricingIds: [...ids, 'later'], productIds: [...ids, 'product'] };
+      expect(await store.read((tx) => findCatalogIds(tx, 'org-a', named))).toEqual({
+        meterIds: ['meter'],
+        pricingIds: ['later'],
+        productIds: ['product'],
+      });
     });
   });
 }

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
-import { padded } from './padded.ts';
+import { askedInParts } from './padded.ts';
 
 /** How many records of each kind an organization has. */
 export interface Census {
@@ -85,9 +85,9 @@ export async function readLegalNumbers(
 /** The ids among these that the organization has. */
 export async function findCatalogIds(tx: Transaction, orgId: string, ids: CatalogIds): Promise<CatalogIds> {
   const known = async (table: 'meters' | 'pricings' | 'products', sought: readonly string[]) => {
-    if (sought.length === 0) return [];
-    const query = tx.selectFrom(table).select('id').where('orgId', '=', orgId).where('id', 'in', padded(sought));
-    return (await query.orderBy('id').execute()).map((row) => row.id);
+    const query = tx.selectFrom(table).select('id').where('orgId', '=', orgId).orderBy('id');
+    const rows = await askedInParts(sought, async (part) => await query.where('id', 'in', part).execute());
+    return rows.map((row) => row.id);
   };
   return {
     meterIds: await known('meters', ids.meterIds),
