@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
 import { anyValues, prepared } from '../prepared.ts';
-import { ofFew, type OfList, padded } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 
 /** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
 export interface Contact {
@@ -45,8 +45,8 @@ export async function listContacts(
   orgId: string,
   customerIds: readonly string[],
 ): Promise<readonly Contact[]> {
-  if (customerIds.length === 0) return [];
-  return (await contactsOf(tx, { orgId, customerIds: padded(customerIds) })).map(toContact);
+  const rows = await askedInParts(customerIds, (part) => contactsOf(tx, { orgId, customerIds: part }));
+  return rows.map(toContact);
 }
 
 const contactsOf = prepared(

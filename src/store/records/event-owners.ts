@@ -3,7 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { type Contract, toContractItems } from './contracts.ts';
-import { askedInParts, ofFew, type OfList, padded } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { optionalDate } from './row-values.ts';
 
 /** A contract, as far as taking events depends on it. */
@@ -21,8 +21,8 @@ export async function findCustomerIds(
   orgId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  return new Set((await idsAmong(tx, { orgId, ids: padded(ids) })).map((row) => row.id));
+  const rows = await askedInParts(ids, (part) => idsAmong(tx, { orgId, ids: part }));
+  return new Set(rows.map((row) => row.id));
 }
 
 const idsAmong = prepared(
@@ -37,8 +37,7 @@ export async function findCustomerIdsByExternalId(
   orgId: string,
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  if (externalIds.length === 0) return new Map();
-  const rows = await idsByExternalId(tx, { orgId, externalIds: padded(externalIds) });
+  const rows = await askedInParts(externalIds, (part) => idsByExternalId(tx, { orgId, externalIds: part }));
   return new Map(rows.map((row) => [row.externalCustomerId ?? '', row.id]));
 }
 
@@ -58,8 +57,7 @@ export async function listContractSpans(
   orgId: string,
   customerIds: readonly string[],
 ): Promise<readonly ContractSpan[]> {
-  if (customerIds.length === 0) return [];
-  const rows = await spansOfCustomers(tx, { orgId, customerIds: padded(customerIds) });
+  const rows = await askedInParts(customerIds, (part) => spansOfCustomers(tx, { orgId, customerIds: part }));
   return rows.map((row) => ({
     ...row,
     startDate: Temporal.PlainDate.from(row.startDate),

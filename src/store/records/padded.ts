@@ -1,11 +1,5 @@
 /** Long lists in query conditions. */
 
-/** Extends a list to the next power of two by repeating its last element, so that lists of all lengths share few statements. */
-export function padded(values: readonly string[]): string[] {
-  const length = 2 ** Math.ceil(Math.log2(values.length));
-  return Array.from({ length }, (_value, index) => values[Math.min(index, values.length - 1)] ?? '');
-}
-
 /** Sample values for a query over a list of that name, for short lists (`Known`). */
 export function ofFew<Name extends string>(name: Name) {
   return [1, 2, 4, 8, 16].map((count) => ({ orgId: '', [name]: Array<string>(count).fill('') }) as OfList<Name>);
@@ -27,4 +21,10 @@ export async function askedInParts<Row>(
     for (const row of await ask(padded(values.slice(first, first + mostInStatement)))) rows.push(row);
   }
   return rows;
+}
+
+/** Extends a list to the next power of two by repeating its last element, so that lists of all lengths share few statements. */
+function padded(values: readonly string[]): string[] {
+  const length = 2 ** Math.ceil(Math.log2(values.length));
+  return Array.from({ length }, (_value, index) => values[Math.min(index, values.length - 1)] ?? '');
 }

@@ -6,7 +6,7 @@ import type { PlansTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
-import { ofFew, type OfList, padded } from './padded.ts';
+import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
 /** A price of a plan. */
@@ -142,8 +142,8 @@ const itemsOfPlans = prepared(
 );
 
 async function withItems(tx: Transaction, orgId: string, rows: readonly Selectable<PlansTable>[]): Promise<Plan[]> {
-  if (rows.length === 0) return [];
-  const items = await itemsOfPlans(tx, { orgId, planIds: padded(rows.map((row) => row.id)) });
+  const ids = rows.map((row) => row.id);
+  const items = await askedInParts(ids, (planIds) => itemsOfPlans(tx, { orgId, planIds }));
   const pricings = await findPricings(tx, orgId, [...new Set(items.map((item) => item.pricingId))]);
   const pricingOf = new Map(pricings.map((pricing) => [pricing.id, pricing]));
   return rows.map(({ orgId: _orgId, seq: _seq, ...row }) => ({

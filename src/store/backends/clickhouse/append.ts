@@ -13,7 +13,7 @@ import { isSameEvent, storedEvent, withoutPlace } from '../../event-content.ts';
 import type { AppendOutcome, CanReplace, NewEvent, StoredEvent } from '../../event-store.ts';
 import { readBookFacts } from '../../records/book-facts.ts';
 import { findCustomerIds } from '../../records/event-owners.ts';
-import { padded } from '../../records/padded.ts';
+import { askedInParts } from '../../records/padded.ts';
 import {
   type EventHead,
   type PlacedEvent,
@@ -63,15 +63,8 @@ async function refuseUnknownOwners(tx: Transaction, orgId: string, events: reado
   const customers = [...new Set(events.map((event) => event.customerId))];
   const contracts = [...new Set(events.flatMap((event) => event.contractId ?? []))];
   const known = await findCustomerIds(tx, orgId, customers);
-  const found =
-    contracts.length === 0
-      ? []
-      : await tx
-          .selectFrom('contracts')
-          .select('id')
-          .where('orgId', '=', orgId)
-          .where('id', 'in', padded(contracts))
-          .execute();
+  const query = tx.selectFrom('contracts').select('id').where('orgId', '=', orgId);
+  const found = await askedInParts(contracts, async (part) => await query.where('id', 'in', part).execute());
   if (customers.every((id) => known.has(id)) && new Set(found.map(({ id }) => id)).size === contracts.length) return;
   throw new ConstraintViolation('reference', 'an event names a customer or contract that does not exist', undefined);
 }
