@@ -26,6 +26,7 @@ import { eventCounts, skippedEvent, tracedEvent } from './explanation.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
+import { underRule } from './plain.ts';
 
 /** Interface 2.9; `SUM` when not given. */
 export const aggregationTypes = ['SUM', 'COUNT', 'MAX', 'MIN'] as const;
@@ -310,26 +311,16 @@ export const meterOperations = [
     status: 200,
     params: meterParams,
     query: noQuery,
-    body: z
-      .strictObject({
+    body: underRule(
+      'costQuestion',
+      z.strictObject({
         startDate: timestampInput.describe('From this instant, included.'),
         endDate: timestampInput.describe('Up to this instant, excluded.'),
         customerId: referenceTo('customers').optional().describe('Customer by id.'),
         externalCustomerId: referenceTo('externalCustomers').optional().describe('Customer by your own id.'),
         contractId: referenceTo('contracts').optional().describe('Only events that are billed on this contract.'),
-      })
-      .superRefine((input, context) => {
-        if (
-          input.customerId === undefined &&
-          input.externalCustomerId === undefined &&
-          input.contractId === undefined
-        ) {
-          context.addIssue(
-            ruleIssue(['customerId'], 'one of customerId, externalCustomerId and contractId is required'),
-          );
-        }
-        if (input.startDate >= input.endDate) context.addIssue(ruleIssue(['endDate'], 'must be after startDate'));
       }),
+    ),
     response: one(
       z.strictObject({
         meterId: uuid,

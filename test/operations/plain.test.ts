@@ -167,7 +167,6 @@ describe('what is read plainly', () => {
       'contracts.update',
       'meters.create',
       'meters.setRateCard',
-      'meters.test',
       'usage.ingest',
       'pricing.estimate',
       'pricing.create',
