@@ -113,7 +113,7 @@ describe('failures of the engine', () => {
     async (_case, name, path, sent, message) => {
       const { promise: isOver, resolve: end } = Promise.withResolvers<undefined>();
       const service = await startService(createSampleEngine({ [name]: async () => isOver }), {
-        socketIdleMilliseconds: 50,
+        socketIdleMilliseconds: 500,
       });
       const reply = await service.send(path, sent);
       expect([reply.status, reply.message]).toEqual([503, message]);
