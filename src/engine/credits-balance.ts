@@ -1,7 +1,8 @@
 /** A wallet as `credits.balance` answers it (semantics 1). */
 
 import { type GrantState, hasExpired, type WalletState } from '../calculation/ledger.ts';
-import { currency, wireCents, wireCredits, wireTimestamp } from './wire.ts';
+import { currency } from '../operations/wire-values.ts';
+import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 /** Balance and blocks at `at`, the instant at which the wallet was folded. */
 export function wireBalance(wallet: WalletState, at: Temporal.Instant) {

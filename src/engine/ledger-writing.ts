@@ -8,6 +8,7 @@ import { growLedger, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { currency } from '../operations/wire-values.ts';
 import { scheduleExpiry, unscheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
@@ -16,7 +17,6 @@ import { creditsText } from '../whole-amounts.ts';
 import type { CallContext } from './handler.ts';
 import type { KnownLedger } from './known-ledgers.ts';
 import { tellOfFall } from './ledger-alerts.ts';
-import { currency } from './wire.ts';
 
 /** What differs from entry to entry; the writer adds id, contract, instant and balances. */
 export type EntryFacts = Omit<

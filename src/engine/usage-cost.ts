@@ -21,6 +21,7 @@ import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
+import { currency } from '../operations/wire-values.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { listGrantsOfCustomer } from '../store/records/ledger.ts';
 import { findMeters } from '../store/records/meters.ts';
@@ -31,7 +32,7 @@ import { endOfEvents, plainMetering } from './usage-metering-options.ts';
 import { meterContract, meterCustomer } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
-import { currency, wireCents, wireTimestamp } from './wire.ts';
+import { wireCents, wireTimestamp } from './wire.ts';
 
 type CostInput = ParsedInput<OperationTable['usage.cost']>['body'];
 type BreakdownInput = ParsedInput<OperationTable['usage.breakdown']>['body'];

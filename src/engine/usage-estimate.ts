@@ -7,13 +7,13 @@ import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
+import { currency } from '../operations/wire-values.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findMeters, type Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { resolveContract } from './usage-subject.ts';
-import { currency } from './wire.ts';
 
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 

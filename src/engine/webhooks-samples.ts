@@ -1,9 +1,8 @@
 /** A made-up resource for each type of event, so that a receiver can be tried before anything happens. */
 
 import { draftNumberOf, legalNumberOf } from '../operations/invoice-number.ts';
-import type { WebhookEventType } from '../operations/wire-values.ts';
+import { currency, type WebhookEventType } from '../operations/wire-values.ts';
 import type { WebhookData } from './webhooks-emit.ts';
-import { currency } from './wire.ts';
 
 const sampleId = (number: number): string => `00000000-0000-7000-8000-00000000000${number}`;
 const customerId = sampleId(1);

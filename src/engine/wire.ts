@@ -5,9 +5,6 @@ import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import { instantText } from '../store/records/row-values.ts';
 
-/** The only currency there is (interface 2.8, semantics 5). */
-export const currency = 'USD';
-
 /** Whole cents as a JSON integer, exact at any size. */
 export function wireCents(cents: bigint): ExactNumber {
   return exactNumber(cents.toString());

@@ -21,7 +21,7 @@ import {
   uuid,
 } from './fields.ts';
 import { isMoreThanZero } from './field-rules.ts';
-import { depletionActions } from './wire-values.ts';
+import { currency, depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
@@ -358,7 +358,7 @@ export const catalogOperations = [
     body: z.strictObject({
       name: text().describe('Name of the plan.'),
       description: text(limits.descriptionCharacters).optional().describe('What the plan is for.'),
-      currency: z.literal('USD').default('USD').describe('Currency of its prices.'),
+      currency: z.literal(currency).default(currency).describe('Currency of its prices.'),
       netTerms: netTerms.default('30'),
       externalId: text(limits.externalIdCharacters).optional().describe('Your own id of the plan.'),
       metadata: z

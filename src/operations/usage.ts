@@ -29,6 +29,7 @@ import type { Column } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 import { recognizedAs, underRule } from './plain.ts';
 import { costFields } from './usage-question.ts';
+import { currency } from './wire-values.ts';
 
 /** A primitive; a number has the digits that the sender wrote (semantics 8). */
 export type EventPropertyValue = string | boolean | null | ExactNumber;
@@ -149,7 +150,7 @@ export const usageOperations = [
     ),
     response: z.strictObject({
       totalAmount: exact,
-      currency: z.literal('USD').optional(),
+      currency: z.literal(currency).optional(),
       creditRateCents: cents.optional(),
       unit: z.enum(['currency', 'credits']),
       startDate: timestamp,
@@ -202,7 +203,7 @@ export const usageOperations = [
       z.strictObject({
         groupKey: z.string(),
         totalAmount: exact,
-        currency: z.literal('USD'),
+        currency: z.literal(currency),
         startDate: timestamp,
         endDate: timestamp,
         queriedAt: timestamp,
@@ -347,7 +348,7 @@ export const usageOperations = [
     response: one(
       z.strictObject({
         totalAmount: exact,
-        currency: z.literal('USD'),
+        currency: z.literal(currency),
         lines: z.array(
           z.strictObject({
             meterId: uuid,

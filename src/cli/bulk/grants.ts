@@ -6,6 +6,7 @@ import { exactNumber } from '../../exact-json.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
+import { currency } from '../../operations/wire-values.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { readGrant } from '../operator/grant-request.ts';
@@ -162,9 +163,6 @@ const view: View = {
     { header: 'FREE CREDITS', path: 'freeCredits', format: 'number' },
   ],
 };
-
-/** The service has no other currency (semantics 5). */
-const currency = 'USD';
 
 async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billing: Billing): Promise<Summary> {
   const totals = new Map<string, { grants: number; cents: bigint; freeMicros: bigint }>();

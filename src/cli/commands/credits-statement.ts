@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { isDraftNumber, namesDraft } from '../../operations/invoice-number.ts';
 import type { View } from '../../operations/operation.ts';
+import { currency } from '../../operations/wire-values.ts';
 import { exactNumber } from '../../exact-json.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { deliver, optional, readRecipient, senderLines } from '../documents/document.ts';
@@ -140,7 +141,7 @@ function wireStatement(
 ) {
   return {
     contractId,
-    currency: 'USD',
+    currency,
     from: period.from?.toString() ?? null,
     to: period.to?.toString() ?? null,
     opening: wireBalance(opening),
