@@ -59,7 +59,7 @@ describe('a call on a database', () => {
     'src/store/backends/sqlite/sqlite.ts',
   ];
   const declaration =
-    /^src\/operations\/(?!(index|operation|parse|plain|api-key|cross-rules|field-rules|listed|quick-events)\.ts$)/;
+    /^src\/operations\/(?!(index|operation|parse|plain|api-key|cross-rules|field-rules|listed|quick-events|wire-values)\.ts$)/;
 
   test('loads the declarations and the handlers of no room until it knows which one it enters', () => {
     const { files } = loadedWith(...path, 'src/engine/engine.ts', 'src/engine/keys.ts');

@@ -17,7 +17,7 @@ import { journaledBilling } from '../operator/journaled-billing.ts';
 import { violations, violationWords } from '../operator/policy.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
-import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { moneyText, valueAt, wireText } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts } from './contracts.ts';
@@ -181,7 +181,7 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
   const sum = (of: (total: { cents: bigint; freeMicros: bigint }) => bigint) =>
     [...totals.values()].reduce((all, total) => all + of(total), 0n);
   const free = sum(({ freeMicros }) => freeMicros);
-  const amounts = `${amountText(String(sum(({ cents }) => cents)))} ${currency}`;
+  const amounts = moneyText(sum(({ cents }) => cents));
   return {
     words: `${counted(rows.length, 'grant')}: ${amounts}${free === 0n ? '' : ` and ${creditsText(free)} free credits`} to ${counted(totals.size, 'customer')}`,
     rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({

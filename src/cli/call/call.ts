@@ -18,7 +18,7 @@ import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { amountText, wireText } from '../wire/rows.ts';
+import { moneyText, wireText } from '../wire/rows.ts';
 import { type Picture, printAnswer } from './answer.ts';
 import type { Asking } from './judge-first.ts';
 import { readInput } from './read-input.ts';
@@ -175,7 +175,7 @@ function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const body = safeJson(JSON.stringify(input.body, undefined, 2));
   const amounts = Object.entries(input.body ?? {})
     .filter(([name, value]) => name.endsWith('Cents') && isExactNumber(value))
-    .map(([name, value]) => say`\n${name} is ${amountText(wireText(value))} USD`);
+    .map(([name, value]) => say`\n${name} is ${moneyText(wireText(value))}`);
   return vouch([head, '\n', body, ...amounts].join(''));
 }
 
@@ -185,5 +185,5 @@ function worthOf(body: unknown): SafeText {
   if (typeof creditRateCents !== 'number' || typeof creditAmount !== 'string') return vouch('');
   const micros = microsOfText(creditAmount);
   const cents = centsOfCredits(micros, BigInt(creditRateCents));
-  return say`\n${creditsText(micros)} credits are worth ${amountText(String(cents))} USD`;
+  return say`\n${creditsText(micros)} credits are worth ${moneyText(cents)}`;
 }

@@ -5,7 +5,7 @@ import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { centsOf, microsOf } from '../wire/amounts.ts';
-import { amountText, wireText } from '../wire/rows.ts';
+import { moneyText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -68,7 +68,7 @@ function isZero(value: ExactNumber): boolean {
 
 function walletLine(when: string, { cents, micros }: Total, { balance }: Wallet): SafeText {
   const words = micros === 0n ? say`` : say`, ${creditsText(micros)} credits`;
-  return say`wallet ${when.padEnd(6)}  ${amountText(String(cents))} ${balance.currency}${words}`;
+  return say`wallet ${when.padEnd(6)}  ${moneyText(cents, balance.currency)}${words}`;
 }
 
 function burnLines({ blocks }: Wallet): SafeText[] {
@@ -76,7 +76,7 @@ function burnLines({ blocks }: Wallet): SafeText[] {
   const lines = burning.slice(0, shownGrants).map((block, index) => {
     const { id, remainingCents, remainingCredits, currency, description, expiresAt } = block;
     const credits = wireText(remainingCredits);
-    const amount = say`${amountText(wireText(remainingCents))} ${currency}${credits === '0' ? '' : `, ${credits} credits`}`;
+    const amount = say`${moneyText(wireText(remainingCents), currency)}${credits === '0' ? '' : `, ${credits} credits`}`;
     const expiry = expiresAt === null ? 'never expires' : `expires ${expiresAt.replace(/\.000Z$/, 'Z')}`;
     return say`${index === 0 ? 'burns first' : '       then'}    ${id}  ${amount}  ${expiry}  ${description}`;
   });

@@ -13,7 +13,7 @@ import { placeOf } from '../operator/journal-context.ts';
 import { printBody } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { differingMembers } from '../operator/replay.ts';
-import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { moneyText, valueAt, wireText } from '../wire/rows.ts';
 import { counted, safeLines, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
@@ -124,5 +124,5 @@ function resultOf(
 }
 
 function wordsOf({ contractId, externalId, amountCents, at }: KnownGrant): string {
-  return `Finish the grant of ${amountText(String(amountCents))} USD to ${contractId} begun at ${at} (${externalId})`;
+  return `Finish the grant of ${moneyText(amountCents)} to ${contractId} begun at ${at} (${externalId})`;
 }

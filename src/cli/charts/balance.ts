@@ -1,8 +1,8 @@
 /** A wallet as a bar for each grant, in burn order: the remainder, on a track of the original amount. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf, microsOf, moneyText } from '../wire/amounts.ts';
-import { wireText } from '../wire/rows.ts';
+import { centsOf, microsOf } from '../wire/amounts.ts';
+import { moneyText, wireText } from '../wire/rows.ts';
 import { asLines, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines } from './bars.ts';

@@ -1,7 +1,7 @@
 /** The cost of usage, a bar for each part. */
 
 import type { ExactNumber } from '../../exact-json.ts';
-import { dollarsText, wireText } from '../wire/rows.ts';
+import { cellText, wireText } from '../wire/rows.ts';
 import { asLines, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { barLines } from './bars.ts';
@@ -27,7 +27,7 @@ export function drawUsage(
   { by, unit, totalAmount, startDate, endDate, rows }: UsageSplit,
   style: ChartStyle,
 ): SafeText {
-  const amount = (value: ExactNumber) => amountWords(value, unit);
+  const amount = (value: ExactNumber) => cellText({ value, unit }, { header: '', path: 'value', format: 'usd' });
   const most = rows.reduce((highest, row) => Math.max(highest, Number(wireText(row.totalAmount))), 0);
   const bars = rows.map((row) => ({
     label: labelOf(row, by),
@@ -43,9 +43,4 @@ export function drawUsage(
 export function labelOf({ value }: UsagePart, by: string): SafeText {
   if (value === null) return say`(not by ${by})`;
   return value === '' ? say`(without ${by})` : say`${value}`;
-}
-
-function amountWords(value: ExactNumber, unit: UsageSplit['unit']): SafeText {
-  const text = wireText(value);
-  return unit === 'credits' ? say`${text} credits` : say`${dollarsText(text)} USD`;
 }

@@ -13,7 +13,7 @@ import { isOpen } from './grant-history.ts';
 import type { GrantHistory, KnownGrant, Place } from './grant-history.ts';
 import { creditsText, microsOfText } from '../../whole-amounts.ts';
 import type { GrantRequest } from './grant-request.ts';
-import { amountText } from '../wire/rows.ts';
+import { moneyText } from '../wire/rows.ts';
 
 export interface Policy {
   readonly path: string;
@@ -197,7 +197,10 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   const found: Violation[] = [];
   const { perGrantCents, freeCreditsPerGrantMicros } = policy;
   if (perGrantCents !== undefined && grant.amountCents > perGrantCents) {
-    found.push({ rule: 'per-grant', message: `${usd(grant.amountCents)} is more than ${usd(perGrantCents)}` });
+    found.push({
+      rule: 'per-grant',
+      message: `${moneyText(grant.amountCents)} is more than ${moneyText(perGrantCents)}`,
+    });
   }
   const isFree = grant.amountCents === 0n && grant.creditMicros > 0n;
   if (isFree && freeCreditsPerGrantMicros !== undefined && grant.creditMicros > freeCreditsPerGrantMicros) {
@@ -230,7 +233,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
     if (cap === undefined || more === 0n) continue;
     const before = sum();
     if (before + more > cap) {
-      const message = `${usd(before)} were ${words}, and ${usd(more)} more exceed ${usd(cap)}`;
+      const message = `${moneyText(before)} were ${words}, and ${moneyText(more)} more exceed ${moneyText(cap)}`;
       found.push({ rule, message });
     }
   }
@@ -246,8 +249,4 @@ function notYetCounted(
   if (earlier === undefined || earlier.state === 'refused') return amountCents;
   if (!isOpen(earlier.state) || amountCents <= earlier.amountCents) return 0n;
   return holds(earlier) ? amountCents - earlier.amountCents : amountCents;
-}
-
-function usd(cents: bigint): string {
-  return `${amountText(String(cents))} USD`;
 }

@@ -4,7 +4,7 @@ import type { Billing } from '../../operations/index.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import { pagesOf } from '../every-row.ts';
-import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { moneyText, valueAt, wireText } from '../wire/rows.ts';
 import type { Choice } from '../terminal/questions.ts';
 
 /** A longer list is no help to a person, who knows an id or a part of the name. */
@@ -49,7 +49,7 @@ export async function choicesOf(
 }
 
 function wordOf(path: string, text: string): string {
-  return path.endsWith('Cents') && text !== '' ? `${amountText(text)} USD` : text;
+  return path.endsWith('Cents') && text !== '' ? moneyText(text) : text;
 }
 
 async function namesOf(billing: Billing): Promise<ReadonlyMap<string, string>> {

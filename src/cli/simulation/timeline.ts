@@ -4,7 +4,7 @@ import { isExactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
 import { compareText } from '../../text-order.ts';
-import { amountText, valueAt, wireText } from '../wire/rows.ts';
+import { moneyText, valueAt, wireText } from '../wire/rows.ts';
 import { contractIdOf } from './books.ts';
 import type { Delivery, Invoice, LedgerEntry } from './books.ts';
 import type { Step } from './steps.ts';
@@ -100,7 +100,7 @@ const telling: Readonly<Record<WebhookEventType, Tell>> = {
   'customer.updated': (text) => ({ detail: text('isPaused') === 'true' ? `${text('name')}: paused` : text('name') }),
   'credit.threshold_crossed': (text) => ({
     amount: 'balanceCents',
-    detail: `the balance fell to ${amountText(text('thresholdCents'))} USD or less`,
+    detail: `the balance fell to ${moneyText(text('thresholdCents'))} or less`,
   }),
   'credit.balance_depleted': () => ({ amount: 'balanceCents', detail: 'nothing is left' }),
   'credit.budget.exhausted': (text) => ({ amount: 'consumedCents', detail: `budget ${text('budget.label')}` }),

@@ -2,6 +2,7 @@
 
 import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { Column, ColumnFormat, View } from '../../operations/operation.ts';
+import { currency } from '../../operations/wire-values.ts';
 import { safe, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
@@ -40,8 +41,7 @@ export function wireText(value: unknown): string {
 
 const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeText>> = {
   text: (value) => safe(wireText(value)),
-  money: (value, row) =>
-    say`${amountText(wireText(value))} ${typeof row['currency'] === 'string' ? row['currency'] : 'USD'}`,
+  money: (value, { currency: given }) => moneyText(wireText(value), typeof given === 'string' ? given : undefined),
   usd: (value, row) =>
     row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} USD`,
   number: (value) => safe(wireText(value)),
@@ -85,6 +85,11 @@ export function amountText(cents: string): string {
   if (digits === '') return cents;
   const padded = digits.padStart(3, '0');
   return `${sign}${padded.slice(0, -2)}.${padded.slice(-2)}${below}`;
+}
+
+/** Cents as `12.50 USD`. */
+export function moneyText(cents: bigint | string, code: string = currency): SafeText {
+  return say`${amountText(String(cents))} ${code}`;
 }
 
 /** A decimal of dollars with at least two decimal places, and every further digit: 12.5 is 12.50. */

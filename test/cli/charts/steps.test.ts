@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { moneyText } from '../../../src/cli/wire/amounts.ts';
+import { moneyText } from '../../../src/cli/wire/rows.ts';
 import { safe } from '../../../src/cli/terminal/safe-text.ts';
 import { stepLines } from '../../../src/cli/charts/steps.ts';
 import type { Step } from '../../../src/cli/charts/steps.ts';
