@@ -27,6 +27,14 @@ export interface Probes {
   readonly probeMilliseconds?: number | undefined;
   /** The sender of a request; throws UnauthorizedError. */
   readonly authenticate: (request: FastifyRequest) => Promise<Caller>;
+  /** Has the error told where the end of the request is. */
+  readonly noteFailure: (request: FastifyRequest, error: unknown) => void;
+}
+
+/** What keeps the service from being ready: in words that give nothing away, and as it was thrown. */
+interface Obstacle {
+  readonly reason: string;
+  readonly error?: unknown;
 }
 
 const unlimited = { config: { counted: 'nothing' } } as const;
@@ -39,9 +47,10 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
     return sendJson(reply, 200, { status: 'ok', version });
   });
   const obstacle = together(async () => await obstacleOf(probes));
-  app.get('/readyz', unlimited, async (_request, reply) => {
-    const reason = probes.isClosing() ? 'the service is closing' : await obstacle();
-    return sendReadiness(reply, reason);
+  app.get('/readyz', unlimited, async (request, reply) => {
+    const found = probes.isClosing() ? { reason: 'the service is closing' } : await obstacle();
+    if (found?.error !== undefined) probes.noteFailure(request, found.error);
+    return sendReadiness(reply, found?.reason);
   });
   if (metrics !== undefined) {
     app.get('/metrics', unlimited, async (request, reply) => {
@@ -80,16 +89,18 @@ function together<T>(look: () => Promise<T>): () => Promise<T> {
   return async () => await (next ??= begin());
 }
 
-async function obstacleOf({ engine, probeMilliseconds }: Probes): Promise<string | undefined> {
+async function obstacleOf({ engine, probeMilliseconds }: Probes): Promise<Obstacle | undefined> {
   const [books, events] = await Promise.allSettled([
     inTime(engine.checkWritable(), probeMilliseconds),
     inTime(engine.checkEvents(), probeMilliseconds),
   ]);
   if (books.status === 'rejected') {
-    return isKnown(books.reason) ? 'the database cannot be written now' : 'the database failed';
+    const error: unknown = books.reason;
+    return { reason: isKnown(error) ? 'the database cannot be written now' : 'the database failed', error };
   }
   if (events.status === 'fulfilled') return undefined;
-  return isKnown(events.reason) ? 'the database of events does not answer' : 'the database of events failed';
+  const error: unknown = events.reason;
+  return { reason: isKnown(error) ? 'the database of events does not answer' : 'the database of events failed', error };
 }
 
 function isKnown(error: unknown): boolean {

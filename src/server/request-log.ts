@@ -27,9 +27,16 @@ export interface RequestEnds {
   readonly tell: (entry: RequestLog) => void;
 }
 
-/** Reports the end of every request, with the thrown error if the caller was told only that something went wrong. */
-export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds): void {
+/**
+ * Reports the end of every request, with the thrown error if the caller was told only that something went wrong. Gives what notes
+ * the error of a request whose answer is no error envelope.
+ */
+export function addRequestLog(
+  app: FastifyInstance,
+  { state, tell }: RequestEnds,
+): (request: FastifyRequest, error: unknown) => void {
   const failures = new WeakMap<FastifyRequest, unknown>();
+  const noteFailure = (request: FastifyRequest, error: unknown): void => void failures.set(request, error);
   const endOf = (request: FastifyRequest, reply: FastifyReply): RequestLog => ({
     ...requestLogOf(request, reply),
     ...(failures.has(request) ? { error: failures.get(request) } : {}),
@@ -55,9 +62,10 @@ export function addRequestLog(app: FastifyInstance, { state, tell }: RequestEnds
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error);
-    if (failure.kind === 'internal' || failure.kind === 'unavailable') failures.set(request, error);
+    if (failure.kind === 'internal' || failure.kind === 'unavailable') noteFailure(request, error);
     return sendFailure(reply, failure);
   });
+  return noteFailure;
 }
 
 /** The entry for a request as it stands now. */

@@ -222,7 +222,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
   });
   addChecks(app, setup, rateLimits);
   addLateAnswers(app);
-  addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
+  const noteFailure = addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
   const callerOf = async (request: FastifyRequest): Promise<Caller> =>
     await authenticate({ request, engine, rateLimits });
   addRoutes(app, allOperations, {
@@ -245,6 +245,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     isClosing: () => state.isLeaving,
     probeMilliseconds: options.probeMilliseconds,
     authenticate: callerOf,
+    noteFailure,
   });
 }
 

@@ -79,6 +79,8 @@ describe('readiness', () => {
       const { service } = await startWatched(createSampleEngine({}, { [probe]: async () => Promise.reject(error) }));
       const reply = await service.send('/readyz', open);
       expect([reply.status, JSON.parse(reply.text)]).toEqual([503, { status: 'notReady', reason }]);
+      // A balancer then sends no request whose failure would tell the cause.
+      expect(service.log).toMatchObject([{ route: '/readyz', status: 503, error }]);
       expect((await service.send('/healthz', open)).status).toBe(200);
     },
   );
