@@ -6,7 +6,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join, posix } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -53,11 +53,16 @@ test('holds the launcher, the bundle, its types, completions, manual, pages, sch
   ]);
 });
 
-test('has every page that its README leads to', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const pages = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, path]) => path);
-  expect(pages.length).toBeGreaterThan(10);
-  expect(pages.filter((path) => !packed.includes(path ?? ''))).toEqual([]);
+test('has everything that its README and its pages lead to', () => {
+  const pages = packed.filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path));
+  const links = pages.flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) => ({
+      page,
+      path: posix.join(posix.dirname(page), path),
+    })),
+  );
+  expect(links.length).toBeGreaterThan(30);
+  expect(links.filter(({ path }) => !packed.includes(path))).toEqual([]);
 });
 
 test('installing it brings no other package but the one that speaks to the keyring of the system', () => {
