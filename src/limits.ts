@@ -138,6 +138,9 @@ export const limits = {
   /** How many connections the system holds until they are accepted; Node's own default. */
   waitingConnections: 511,
   drainMilliseconds: 10_000,
+  /** our choice: bytes of a log that wait for its reader, beyond which lines are dropped, and how long a service that ends waits */
+  unreadLogBytes: 8 * 1024 * 1024,
+  unreadLogMilliseconds: 1_000,
   /** semantics 1 */
   requestsPerMinute: 100,
   /** our choice (SEC-35 gives no number): some four times what one process can ingest */

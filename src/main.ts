@@ -18,6 +18,7 @@ import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
 import { errorFacts, terminatedExitCode } from './errors.ts';
+import { limits } from './limits.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
@@ -72,6 +73,7 @@ export async function main(readingThread?: string, noteCommand?: (name: string) 
   );
   // All is done and written. Exiting here saves the time in which Node would shut itself down.
   if (!stdout.isStream && !stderr.isStream) process.exit();
+  if (stderr.hasLog) setTimeout(() => process.exit(), limits.unreadLogMilliseconds).unref();
   // A pipe that was opened as standard input and never read would keep the process waiting.
   opened?.unref?.();
 }
@@ -217,7 +219,7 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
     const tell = ({ error, ...entry }: { readonly error?: unknown; readonly clock?: 'behind' }): void => {
       if (!isVerbose && error === undefined) return;
       const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
-      terminal.err(safeJson(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
+      terminal.log(safeJson(`${JSON.stringify({ at: now().toString(), ...entry, ...cause })}\n`));
     };
     const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
     const { version } = packageFacts;

@@ -46,6 +46,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     stderr: { ...stream, isTerminal: options.isErrorTerminal ?? isTerminal },
     out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
     err: (text) => void (written.stderr += redact(text, secrets)),
+    log: (text) => void (written.stderr += redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => Readable.from([Buffer.from(options.input ?? '')]),

@@ -6,6 +6,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 
+import { limits } from '../../limits.ts';
 import { UnprintedError } from './unprinted.ts';
 
 export interface OutputEnd {
@@ -13,6 +14,10 @@ export interface OutputEnd {
   /** Width in columns; undefined where there is no terminal. */
   readonly columns: number | undefined;
   write(text: string): void;
+  /** Writes lines of a log, or drops them while too much of it waits: whoever reads a pipe may never read again. */
+  log(text: string): void;
+  /** Whether anything was written as a log. */
+  readonly hasLog: boolean;
   /** The stream itself, for what draws on it. */
   stream(): Writable;
   /** Whether a stream is open; it may hold text not written yet. */
@@ -34,12 +39,20 @@ export const dropUnwritten: OnFailure = () => undefined;
 /** The end that writes to a stream. */
 export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUnwritten): OutputEnd {
   stream.on('error', onFailure);
+  let hasLog = false;
   return {
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.columns;
     },
     write: (text) => void stream.write(text),
+    log(text) {
+      hasLog = true;
+      if (stream.writableLength < limits.unreadLogBytes) stream.write(text);
+    },
+    get hasLog() {
+      return hasLog;
+    },
     stream: () => stream,
     isStream: true,
   };
@@ -54,6 +67,14 @@ export function descriptorEnd(
   let opened: OutputEnd | undefined;
   const end = (): OutputEnd => (opened ??= streamEnd(open(), onFailure));
   const mayBeTerminal = isDevice(descriptor);
+  let hasLog = false;
+
+  function write(text: string): void {
+    if (mayBeTerminal || opened !== undefined) return end().write(text);
+    const rest = writeNow(descriptor, Buffer.from(text), onFailure);
+    if (rest.length > 0) end().stream().write(rest);
+  }
+
   return {
     get isTTY() {
       return mayBeTerminal && end().isTTY;
@@ -61,10 +82,14 @@ export function descriptorEnd(
     get columns() {
       return mayBeTerminal ? end().columns : undefined;
     },
-    write(text) {
-      if (mayBeTerminal || opened !== undefined) return end().write(text);
-      const rest = writeNow(descriptor, Buffer.from(text), onFailure);
-      if (rest.length > 0) end().stream().write(rest);
+    write,
+    log(text) {
+      hasLog = true;
+      if (opened === undefined) write(text);
+      else opened.log(text);
+    },
+    get hasLog() {
+      return hasLog;
     },
     stream: () => end().stream(),
     get isStream() {

@@ -28,6 +28,8 @@ export interface Terminal {
   out(text: SafeText): void;
   /** Writes notes, questions and errors, without known secrets and whatever looks like one. */
   err(text: SafeText): void;
+  /** Writes lines of a service's log like notes; they are dropped while nobody reads those before them. */
+  log(text: SafeText): void;
   /** From now on this text never appears in what is written. */
   conceal(secret: string): void;
   /** The text without known secrets, for what is written elsewhere. */
@@ -70,6 +72,7 @@ export function createTerminal(streams: Streams): Terminal {
     stderr: outputStream(stderr, streams),
     out: (text) => stdout.write(withoutSecrets(text, secrets)),
     err: (text) => stderr.write(hasBar ? aboveBar(redact(text, secrets)) : redact(text, secrets)),
+    log: (text) => stderr.log(redact(text, secrets)),
     conceal: (secret) => void secrets.add(secret),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => streams.stdin,

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,8 @@ import type { Readable } from 'node:stream';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { descriptorEnd } from '../../../src/cli/terminal/output-end.ts';
+import { descriptorEnd, streamEnd } from '../../../src/cli/terminal/output-end.ts';
+import { limits } from '../../../src/limits.ts';
 import { canFillDisk, limitFiles, spawnLimited } from '../../support/full-disk.ts';
 import { launcher } from '../../support/program.ts';
 
@@ -100,8 +101,27 @@ describe.runIf(process.platform !== 'win32')('a pipe', () => {
     const path = join(directory, name);
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return { reader, writer: openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) };
+    return { path, reader, writer: openSync(path, constants.O_WRONLY | constants.O_NONBLOCK) };
   }
+
+  test('that nobody reads holds up no service which logs to it, and does not keep it from ending', async () => {
+    const { path, reader, writer } = openPipe('unread');
+    const log = openSync(path, 'w');
+    const child = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--rate-limit', '0', '--log-requests'], {
+      env: { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: directory, TALLY_DATA_DIR: directory },
+      stdio: ['ignore', 'pipe', log],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    closeSync(log);
+    const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+    const url = `${/listening on (\S+)/.exec(line.toString())?.[1]}/nowhere`;
+    // More than the pipe holds.
+    for (let count = 0; count < 600; count += 1) await (await fetch(url)).text();
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    closeSync(reader);
+    closeSync(writer);
+  });
 
   test('that takes no more for now gets the rest by its stream, and later texts behind it', () => {
     const { reader, writer } = openPipe('full');
@@ -130,6 +150,16 @@ describe.runIf(process.platform !== 'win32')('a pipe', () => {
     expect(() => descriptorEnd(writer, neverOpened).write('text\n')).not.toThrow();
     closeSync(writer);
   });
+});
+
+test('of a log that nobody reads some is kept, and the rest dropped; everything else is kept', () => {
+  const stream = Object.assign(new Writable({ write: () => undefined }), { isTTY: false });
+  const end = streamEnd(stream);
+  const mebibyte = 'x'.repeat(1024 * 1024);
+  for (let count = 0; count < 20; count += 1) end.log(mebibyte);
+  expect([end.hasLog, stream.writableLength]).toEqual([true, limits.unreadLogBytes]);
+  end.write(mebibyte);
+  expect(stream.writableLength).toBe(limits.unreadLogBytes + mebibyte.length);
 });
 
 test('any other failure to write is one', () => {
