@@ -1,6 +1,6 @@
 /** Pages of events as a copy reads them, from wherever the events are. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -112,8 +112,27 @@ test.runIf(clickhouse !== undefined)(
     await expect(measureBook(from)).rejects.toMatchObject(lost);
     const to = { database: join(directory, 'copy.db') };
     await expect(copyBook({ from, to, onProgress: () => undefined })).rejects.toMatchObject(lost);
+    expect(existsSync(to.database)).toBe(false);
   },
 );
+
+test('a book whose events were dropped is not copied, and nothing is made for a copy', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const from = { database: join(directory, 'book.db') };
+  const to = { database: join(directory, 'copy.db') };
+  const store = await openStore(from.database);
+  await store.write(async (tx) => {
+    await insertTwoOrganizations(tx);
+    await tx.updateTable('organizations').set({ eventsDroppedBeforeEpochMs: 1 }).execute();
+  });
+  await store.close();
+  await expect(copyBook({ from, to, onProgress: () => undefined })).rejects.toMatchObject({
+    kind: 'conflict',
+    message: expect.stringContaining('it cannot be copied'),
+  });
+  expect(existsSync(to.database)).toBe(false);
+});
 
 test('rows of a file, which may be a megabyte each, are read few at a time, each once and in their order', async () => {
   const store = await openStore(':memory:');

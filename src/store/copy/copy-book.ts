@@ -63,6 +63,11 @@ export interface CopyOptions {
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
+    // Opening the target may make it, and a source that is refused should leave nothing behind.
+    await source.store.read(async (tx) => {
+      await takeTime(tx, source);
+      await organizationsOf(tx, source);
+    });
     const target = await openEnd(to, { isCopying: true });
     try {
       return await source.store.read(async (tx) => {
@@ -116,13 +121,18 @@ interface Content {
   readonly organizations: readonly (CopyReport['organizations'][number] & { readonly id: string })[];
 }
 
-async function contentOf(tx: Transaction, { place, store, readRows }: End): Promise<Content> {
+async function contentOf(tx: Transaction, source: End): Promise<Content> {
+  const organizations = await organizationsOf(tx, source);
+  return { tables: await digestTables(tx, source.readRows), organizations };
+}
+
+/** Throws for a source that cannot be copied. */
+async function organizationsOf(tx: Transaction, { place, store }: End): Promise<Content['organizations']> {
   const known = await listOrganizations(tx);
   const dropped = known.find((each) => each.eventsDroppedBeforeEpochMs > 0);
   // Pages of events hold neither the keys of dropped events nor what an event was before it was replaced.
   if (dropped !== undefined) throw droppedError(store, dropped.name);
-  const tables = await digestTables(tx, readRows);
-  const organizations = await Promise.all(
+  return await Promise.all(
     known.map(async ({ id, name }) => {
       const eventCount = (await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total;
       // The copy numbers its events anew, so that nobody could tell any more that some are gone.
@@ -131,7 +141,6 @@ async function contentOf(tx: Transaction, { place, store, readRows }: End): Prom
       return { id, name, eventCount, ledgerHead: await readLedgerHead(tx, id) };
     }),
   );
-  return { tables, organizations };
 }
 
 function missingEvents(
