@@ -18,6 +18,7 @@ import type { Store, StoreOptions } from './store.ts';
  * is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  if (options.events !== undefined) await refuseOtherUrl(options.events);
   const store = await openBook(url, options);
   try {
     await refuseUnusable(store, options);
@@ -28,6 +29,12 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     await store.close();
     throw error;
   }
+}
+
+/** Before a database is made that would then be refused its events. */
+async function refuseOtherUrl(events: string): Promise<void> {
+  const { clickhouseConnectionOf } = await import('./backends/clickhouse/url.ts');
+  clickhouseConnectionOf(events);
 }
 
 /** Throws ConflictError if `store` has its events elsewhere and `events` is missing, or if it is a copy that is not whole. */

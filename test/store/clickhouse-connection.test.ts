@@ -1,8 +1,11 @@
 /** Servers that are not there, that break off, or that are none of ClickHouse's. */
 
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
@@ -215,4 +218,12 @@ test.each(['1', 'yes', 'TRUE', ''])(
 test('half a password in the place of the host is not looked up', () => {
   const url = 'clickhouse://ada:s@ecret/s@events.example/billing';
   expect(() => clickhouseConnectionOf(url)).toThrow('clickhouse://ada:***@events.example/billing is not the URL');
+});
+
+test('a URL that is none is refused before a database is made for its books', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const opening = openStore(join(directory, 'book.db'), { events: 'http://127.0.0.1/events' });
+  await expect(opening).rejects.toMatchObject({ kind: 'usage' });
+  expect(readdirSync(directory)).toEqual([]);
 });
