@@ -103,6 +103,8 @@ function mirrorOn(connection: SqliteConnection): Mirror & { make(source: MirrorS
     location: path,
     make: async (source) =>
       await write(() => {
+        // Another process may have made it since this one looked.
+        if (pragma(connection, 'application_id') !== 0n) return;
         connection.execute(schema);
         noteFact('source', source);
       }),
