@@ -1,6 +1,6 @@
 /** Whether a file is a mirror. Looks only at its head, because every command that opens a database asks. */
 
-import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { inMemory, withoutPassword } from '../database-url.ts';
@@ -53,36 +53,26 @@ export async function openMirror(url: string): Promise<Mirror> {
 }
 
 /**
- * Opens the mirror of `source` for writing, and makes it if there is no file. A newly made file that received no contract is
- * removed on close. Throws ConflictError if the file is something else or mirrors another service; either is left as it is.
+ * Opens the mirror of `source` for writing; if there is no file, it is made with the first records. Throws ConflictError if the
+ * file is something else or mirrors another service, as soon as that is seen; either is left as it is.
  */
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);
-  const size = sizeOf(path);
-  if ((size ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
+  if (sizeOf(path) !== undefined) return await openForWriting(source, path);
+  const { newMirror } = await import('./new-mirror.ts');
+  return newMirror(path, source, async () => await openForWriting(source, path));
+}
+
+async function openForWriting(source: MirrorSource, path: string): Promise<Mirror> {
+  if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
   const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
   const mirror = await openSqliteMirror(path, { source });
   const found = await mirror.source();
-  if (isSameService(found, source)) return size === undefined ? goingWhenEmpty(mirror) : mirror;
+  if (isSameService(found, source)) return mirror;
   await mirror.close();
   throw new ConflictError(`${path} mirrors ${wordsOf(found)}, and not ${wordsOf(source)}: nothing was pulled`, {
     hint: 'give every service a file of its own',
   });
-}
-
-function goingWhenEmpty(mirror: Mirror): Mirror {
-  return {
-    ...mirror,
-    async close() {
-      let isEmpty = false;
-      try {
-        isEmpty = (await mirror.list('contract', { limit: 1 })).total === 0;
-      } finally {
-        await mirror.close();
-      }
-      if (isEmpty) rmSync(mirror.location);
-    },
-  };
 }
 
 /** Two profiles with one address may hold keys of two organizations. */

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Target } from '../../../src/cli/target/target.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
+import { openMirror, openMirrorOf } from '../../../src/store/mirror-file.ts';
 import { launcher } from '../../support/program.ts';
 
 let on: PullStage;
@@ -242,6 +243,21 @@ describe('the file', () => {
     expect((await on.pull(['--check'])).exitCode).toBe(0);
   });
 
+  test('stays when one of two first pulls finds nothing, and the other goes on in it', async () => {
+    const source = { environment: 'sandbox', address: 'http://127.0.0.1:9', hasContracts: false };
+    const facts = { pulledAt: '2026-03-05T00:00:00.000Z' };
+    const plan = { kind: 'plan' as const, id: 'plan', rank: 0, body: { id: 'plan' } };
+    const [one, other, third] = await Promise.all([1, 2, 3].map(async () => await openMirrorOf(source, on.mirror)));
+    await one?.noteRun({ digest: 'one', startedAt: facts.pulledAt });
+    await Promise.all([other, third].map(async (mirror) => await mirror?.keep([plan], facts)));
+    await one?.close();
+    await other?.keep([{ ...plan, id: 'plan 2' }], facts);
+    await Promise.all([other?.close(), third?.close()]);
+    const made = await openMirror(on.mirror);
+    expect((await made.list('plan', {})).total).toBe(2);
+    await made.close();
+  });
+
   test('of a pull that was killed holds whole contracts, and the same command ends it', async () => {
     const env = {
       PATH: process.env['PATH'],
@@ -250,17 +266,19 @@ describe('the file', () => {
       ...on.stage.remote,
       TALLY_ENVIRONMENT: 'sandbox',
     };
-    const words = ['pull', '--to', on.mirror, '--contract', ...on.contracts, '-o', 'json'];
-    const from = on.proxy.requests.length;
+    const terms = ['--plan-id', on.plan, '--start-date', '2026-03-01', '--customer-id', on.acme];
+    const contracts = [...on.contracts];
+    while (contracts.length < 6) contracts.push(await on.made('contracts', 'create', ...terms));
+    const words = ['pull', '--to', on.mirror, '--contract', ...contracts, '-o', 'json'];
     const child = spawn(process.execPath, [launcher, ...words], { env });
     on.watch(() => {
-      // All of the first contract, and the beginning of the others.
-      if (existsSync(on.mirror) && on.proxy.requests.length >= from + 14) child.kill('SIGKILL');
+      // Four are pulled at a time, and the first of them makes the file.
+      if (existsSync(on.mirror)) child.kill('SIGKILL');
     });
     const [, signal] = (await once(child, 'close')) as [number | null, string | null];
     expect(signal).toBe('SIGKILL');
     on.watch(() => undefined);
-    const rest = await on.pull(['--contract', ...on.contracts, '-o', 'json']);
+    const rest = await on.pull(['--contract', ...contracts, '-o', 'json']);
     expect(rest.exitCode).toBe(0);
     expect((await on.pull(['--check'])).exitCode).toBe(0);
     expect((await on.offline('invoices', 'list', '--all', '-o', 'name')).stdout).toBe(
