@@ -62,15 +62,26 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
         hint: 'check its disk, or use a copy of the file',
       });
     }
-    const words = damageOf(code);
-    throw words === undefined ? error : new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error });
+    const damage = damageOf(code);
+    if (damage === undefined) throw error;
+    const { words, hint } = damage;
+    throw new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error, hint });
   }
 }
 
-/** What is wrong with a file, by the failure's code. */
-function damageOf(code: string): string | undefined {
-  if (isAboutCsv(code)) return 'the file is not valid CSV';
-  return code.startsWith('Z_') ? 'the file is damaged: it cannot be decompressed' : undefined;
+/** What is wrong with a file, by the failure's code, and what to do. */
+function damageOf(code: string): { readonly words: string; readonly hint?: string } | undefined {
+  if (isAboutCsv(code)) return { words: 'the file is not valid CSV' };
+  if (!code.startsWith('Z_')) return undefined;
+  const words = 'the file is damaged: it cannot be decompressed';
+  if (code === 'Z_BUF_ERROR') {
+    return { words, hint: 'it is cut off: get all of it, and import that; rows that are done count once' };
+  }
+  // The sum that would tell stands at the end, so wrong rows may have been read, and sent.
+  return {
+    words,
+    hint: 'get a sound copy (gzip -t FILE tells) and import that; rows of this one may be wrong: see tally usage events',
+  };
 }
 
 async function* batchesOf(

@@ -103,11 +103,15 @@ test('text that is not UTF-8 stops it behind the batches before', async () => {
   expect(thread?.found.length).toBeGreaterThan(20);
 });
 
-test('a packed file that is cut off stops it with the failure of unpacking', async () => {
-  const [thread, ours] = await bothOutcomes(gzipSync(many).subarray(0, -20), 'jsonl', 500);
+test.each([
+  ['is cut off', (packed: Buffer) => packed.subarray(0, -20), 'it is cut off: get all of it'],
+  ['has another sum', (packed: Buffer) => packed.fill(0, packed.length - 8), 'rows of this one may be wrong'],
+])('a packed file that %s stops it with the failure of unpacking, and what to do', async (_, damaged, words) => {
+  const [thread, ours] = await bothOutcomes(damaged(gzipSync(many)), 'jsonl', 500);
   const message = expect.stringContaining('it cannot be decompressed');
-  expect(thread).toMatchObject({ failure: { kind: 'badRequest', message } });
-  expect(ours).toMatchObject({ failure: { kind: 'badRequest', message } });
+  const hint = expect.stringContaining(words);
+  expect(thread).toMatchObject({ failure: { kind: 'badRequest', message, hint } });
+  expect(ours).toMatchObject({ failure: { kind: 'badRequest', message, hint } });
 });
 
 test('a file that is gone is an error with its code', async () => {
