@@ -4,6 +4,7 @@ import type { Command, CommanderError } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import type { LoadManifest } from './command-line/manifest.ts';
+import { shellWord } from './command-line/shell-word.ts';
 import { commandGroups } from '../operations/operation.ts';
 import { localVerbs } from './commands/index.ts';
 
@@ -72,7 +73,8 @@ export async function usageError(
         meantElsewhere(command, known) ??
         (await groupMeant(command, known, load)) ??
         commandMeant(command, verbs, similar) ??
-        (isAction(command) ? undefined : await verbMeant(command, load)));
+        (isAction(command) ? undefined : await verbMeant(command, load)) ??
+        verbLeftOut(command, { known, path }));
   const taken = path.at(-1)?.registeredArguments.map((argument) => argument.name()) ?? [];
   if (flag !== undefined && taken.includes(flag.slice(2).replace(/=.*/s, ''))) {
     const line = ['tally', ...known, ...taken.map((name) => `<${name}>`)].join(' ');
@@ -123,6 +125,14 @@ async function verbMeant(verb: string, load: LoadManifest): Promise<string | und
   const groups = commands.filter((command) => command.verb === verb).map(({ group }) => group);
   const locals = Object.entries(localVerbs).filter(([, verbs]) => verbs?.[verb] !== undefined);
   return listed([...groups, ...locals.map(([group]) => group)].map((group) => `${group} ${verb}`));
+}
+
+/** Where a file follows a group with one verb, `import events march.csv`. */
+function verbLeftOut(word: string, { known, path }: Pick<Named, 'known' | 'path'>): string | undefined {
+  const [verb, another] = path.at(-1)?.commands ?? [];
+  const isFile = word === '-' || /[./]/.test(word);
+  if (!isFile || verb === undefined || another !== undefined || verb.registeredArguments.length === 0) return undefined;
+  return [...known, verb.name(), shellWord(word)].join(' ');
 }
 
 /** A word with the same meaning takes precedence over one with a similar spelling. */

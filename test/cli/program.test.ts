@@ -26,6 +26,7 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['events delete', "unknown command 'delete'", 'see: tally events --help'],
     ['usage list', "unknown command 'list'", 'did you mean events?'],
     ['usage import a.csv', "unknown command 'import'", 'did you mean import events?'],
+    ['import a.csv --customer acme', "unknown command 'a.csv'", 'did you mean import events a.csv?'],
     ['import usage a.csv', "unknown command 'usage'", 'did you mean events?'],
     ['version', "unknown command 'version'", 'did you mean --version?'],
     ['-v', "unknown option '-v'", 'did you mean --version?'],
