@@ -1,6 +1,7 @@
 /** The credits that a contract begins with, when the invoice that bills them is not going to be paid (our choice). */
 
 import { hasExpired, standingUsageOn } from '../calculation/ledger.ts';
+import { minimum, sumOf } from '../calculation/money.ts';
 import { type Contract, updateContract } from '../store/records/contracts.ts';
 import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
@@ -28,7 +29,31 @@ export async function takeBackPrepaid(context: CallContext, contract: Contract, 
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   const taken = standingUsageOn(entries, ids).filter(({ grantEntryId }) => grantEntryId === grant.id);
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
-  await takeBackRest(writer, grant, { now, description: `Not bought: invoice ${invoice.number} is cancelled` });
+  await takeBack(writer, grant, { now, unbought: invoice });
+  await writer.finish();
+}
+
+/**
+ * The same for what `invoice` had kept of prepaid credits when the one that bills them was cancelled: it was finalized, and is
+ * about to give back what it took. The ledger must be swept, and a settlement must follow.
+ */
+export async function takeBackKept(context: CallContext, contract: Contract, invoice: Invoice): Promise<void> {
+  if (invoice.status === 'Drafted' || (contract.creditGrantCents ?? 0n) === 0n) return;
+  const { tx, orgId, now } = context;
+  const unbought = (await listInvoicesOfContract(tx, orgId, contract.id)).find(({ periodIndex }) => periodIndex === 0);
+  if (unbought?.status !== 'Cancelled') return;
+  const entries = await listLedger(tx, orgId, contract.id);
+  const [grant] = entries;
+  if (grant === undefined) return;
+  // What was used later came from an adjustment that somebody made since.
+  const kept = standingUsageOn(entries, new Set([invoice.id])).filter(
+    ({ grantEntryId, createdAt }) =>
+      grantEntryId === grant.id && Temporal.Instant.compare(createdAt, unbought.updatedAt) <= 0,
+  );
+  if (kept.length === 0) return;
+  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
+  for (const entry of kept.toReversed()) await reverseEntry(writer, entry);
+  await takeBack(writer, grant, { now, unbought, atMostCents: -sumOf(kept.map(({ amountCents }) => amountCents)) });
   await writer.finish();
 }
 
@@ -45,23 +70,33 @@ export async function strikePrepaid(
   await updateContract(tx, orgId, { id, creditGrantCents: null, updatedAt: now });
 }
 
-async function takeBackRest(
+interface TakeBack {
+  readonly now: Temporal.Instant;
+  /** The cancelled invoice. */
+  readonly unbought: Invoice;
+  /** All that the grant has left when not given. */
+  readonly atMostCents?: bigint;
+}
+
+async function takeBack(
   writer: LedgerWriter,
   grant: StoredLedgerEntry,
-  { now, description }: { readonly now: Temporal.Instant; readonly description: string },
+  { now, unbought, atMostCents = grant.amountCents }: TakeBack,
 ): Promise<void> {
   const { remainingCents, hasLapsed } = totalsOf(writer, grant.id);
   // Whatever comes back to expired credits lapses.
   if (hasLapsed || hasExpired(grant, now)) return await expireRest(writer, grant.id);
-  if (remainingCents === grant.amountCents) {
+  const cents = minimum(remainingCents, atMostCents);
+  const description = `Not bought: invoice ${unbought.number} is cancelled`;
+  if (cents === grant.amountCents) {
     await reverseEntry(writer, grant, description);
-  } else if (remainingCents > 0n) {
+  } else if (cents > 0n) {
     await writer.append({
       ...ofGrant(grant),
       type: 'adjustment',
       sourceType: 'adjustment',
       description,
-      amountCents: -remainingCents,
+      amountCents: -cents,
       creditMicros: 0n,
       appliedCents: 0n,
     });

@@ -11,7 +11,7 @@ import { findInvoice, updateInvoice } from '../store/records/invoices.ts';
 import type { Invoice } from '../store/records/invoices.ts';
 import { listLedgerOfInvoice } from '../store/records/ledger.ts';
 import { getContract } from './contract-lookup.ts';
-import { takeBackPrepaid } from './credits-prepaid.ts';
+import { takeBackKept, takeBackPrepaid } from './credits-prepaid.ts';
 import { wireEntry } from './credits-wire.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
@@ -88,6 +88,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     if (body.restoreCredits) {
       const contract = await getContract(context, invoice.contractId);
       await sweepExpired(context, contract);
+      await takeBackKept(context, contract, invoice);
       await returnCredits(context, contract, { invoiceIds: new Set([invoice.id]) });
       await settle(context, contract);
     }
@@ -131,6 +132,7 @@ export async function cancelInvoices(
 ): Promise<void> {
   for (const invoice of invoices) {
     await takeBackPrepaid(context, contract, invoice);
+    await takeBackKept(context, contract, invoice);
     await change(context, invoice, { status: 'Cancelled' });
   }
   await returnCredits(context, contract, { invoiceIds: new Set(invoices.map(({ id }) => id)), isUsageMoved });

@@ -342,6 +342,26 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
     expect(await movements(world, beta)).toEqual(['grant 500 0', ...moved]);
   });
 
+  test.each([
+    ['voided', 300, ['invoices.cancel'], ['adjustment -300 0', 'reversal 200 0', 'adjustment -200 0']],
+    ['voided', 0, ['invoices.cancel'], ['usage -500 0', 'reversal 500 0', 'reversal -500 0']],
+    ['refunded', 300, ['invoices.pay', 'invoices.refund'], ['reversal 200 0', 'adjustment -200 0']],
+  ] as const)(
+    'come back from no finalized invoice that is %s later: %i before it',
+    async (_how, first, undo, moved) => {
+      beta = await subscribe(world, { name: 'gamma', contract: { creditGrantCents: 500 } });
+      await use(world, beta, { tokens: first, at: '2026-03-01T00:00:00Z' });
+      await finalize(world, (await invoiceAt(world, beta, 0)).id);
+      await use(world, beta, { tokens: 510, at: '2026-04-01T00:00:00Z' });
+      world.clock.set('2026-05-01T00:00:00Z');
+      const { id } = await invoiceAt(world, beta, 1);
+      await finalize(world, id);
+      await cancelFirst();
+      for (const name of undo) await act(name, id, name === 'invoices.refund' ? { restoreCredits: true } : undefined);
+      expect((await movements(world, beta)).slice(-moved.length)).toEqual(moved);
+    },
+  );
+
   test('stay when it is a later invoice, or is refunded', async () => {
     await finalize(world, (await invoiceAt(world, beta, 0)).id);
     await act('invoices.cancel', (await invoiceAt(world, beta, 1)).id);

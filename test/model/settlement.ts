@@ -165,11 +165,26 @@ function writeReversal(state: State, contract: Contract, target: Entry): Entry {
   });
 }
 
-/** Gives back everything that an invoice drew; what returns to a grant that has expired lapses at once. */
+/**
+ * Gives back everything that an invoice drew; what returns to a grant that has expired lapses at once, and what it had kept of
+ * prepaid credits that nobody pays for is taken back.
+ */
 export function returnCredits(state: State, contract: Contract, invoice: Invoice): void {
+  const billing = contract.invoices.find((each) => each.index === 0 && each.status === 'Cancelled');
+  const kept = contract.entries.filter(
+    (entry) =>
+      entry.type === 'usage' &&
+      entry.invoice === invoice &&
+      entry.grant !== null &&
+      entry.grant === contract.prepaid &&
+      !isReversed(contract, entry) &&
+      billing !== undefined &&
+      entry.createdAt <= billing.updatedAt,
+  );
   for (const { grant } of undoUsage(state, contract, invoice)) {
     if (grant !== null && isExpired(grant, state.now)) expireRest(state, contract, grant);
   }
+  takeBackUnbought(state, contract, { most: kept.reduce((sum, entry) => sum - entry.cents, 0n) });
 }
 
 /** The same of an invoice whose usage another one bills: a settlement must follow, and says what lapses. Gives what it drew. */
@@ -187,7 +202,14 @@ export function takeBackPrepaid(state: State, contract: Contract, invoice: Invoi
   for (const entry of contract.entries.filter((each) => each.type === 'usage' && each.grant === grant)) {
     if (isLoose(entry.invoice) && !isReversed(contract, entry)) writeReversal(state, contract, entry);
   }
-  const { cents } = remainderOf(contract, grant);
+  takeBackUnbought(state, contract, { most: grant.cents });
+}
+
+function takeBackUnbought(state: State, contract: Contract, { most }: { most: bigint }): void {
+  const grant = contract.prepaid;
+  if (grant === undefined) return;
+  const { cents: left } = remainderOf(contract, grant);
+  const cents = left < most ? left : most;
   const hasLapsed = contract.entries.some((entry) => entry.type === 'expiration' && entry.grant === grant);
   if (hasLapsed || isExpired(grant, state.now)) expireRest(state, contract, grant);
   else if (cents === grant.cents) writeReversal(state, contract, grant);
