@@ -4,7 +4,7 @@
  */
 
 import { limits } from '../limits.ts';
-import type { AggregationType } from '../operations/meters.ts';
+import type { AggregationType } from '../operations/wire-values.ts';
 import { type Big, decimalOfInteger, scaledDecimal, zero } from './money.ts';
 import type { PropertyValue } from './metering.ts';
 

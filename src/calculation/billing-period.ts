@@ -4,7 +4,7 @@
  */
 
 import { assert } from '../assert.ts';
-import type { PriceInterval } from '../operations/catalog.ts';
+import type { PriceInterval } from '../operations/wire-values.ts';
 
 /** Every `count` units: `priceIntervalCount` and `priceInterval` of a recurring price (interface 2.4). */
 export interface Interval {

@@ -5,6 +5,7 @@
 
 import { assert } from '../assert.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
+import type { GrantStatus } from '../operations/wire-values.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { sumOf } from './money.ts';
 import type { Specifiers } from './specifiers.ts';
@@ -45,9 +46,6 @@ export interface LedgerEntry {
   readonly creditBalanceAfterMicros: bigint;
   readonly createdAt: Temporal.Instant;
 }
-
-/** `depleted`: nothing is left, nothing lapsed; `expired`: what was left has lapsed, or must (semantics 1 and 9). */
-export type GrantStatus = 'active' | 'depleted' | 'expired';
 
 /** A grant with everything that happened to it up to an instant. */
 export interface GrantState {

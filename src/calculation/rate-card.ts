@@ -6,7 +6,7 @@
 
 import { assert } from '../assert.ts';
 import { inNfc } from '../normal-text.ts';
-import type { BillingMode } from '../operations/catalog.ts';
+import type { BillingMode } from '../operations/wire-values.ts';
 import { compareText } from '../text-order.ts';
 import type { Interval } from './billing-period.ts';
 import { decimal, decimalText } from './money.ts';

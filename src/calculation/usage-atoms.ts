@@ -4,15 +4,12 @@
  * The cents of a line's atoms add up to the line's cents exactly.
  */
 
-import type { AggregationType } from '../operations/meters.ts';
+import type { AggregationType, Combination } from '../operations/wire-values.ts';
 import { compareText } from '../text-order.ts';
 import { type Big, centsOfDollars, decimalOfInteger, divideHalfUp, maximum, minimum, zero } from './money.ts';
 import type { ContractItem } from './rate-card.ts';
 import { type GroupValues, groupKeyOf, type MeteredQuantity, priceUsage, type RatedLine, rateUsage } from './rating.ts';
 import { combineReadings } from './aggregation.ts';
-
-/** How the readings of a line's phases and event groups make up one quantity. An SQL meter is read anew up to each phase end. */
-export type Combination = AggregationType | 'SQL';
 
 /** What a meter read from the events of one phase that share group values, event name and the properties that matter. */
 export interface UsageReading {

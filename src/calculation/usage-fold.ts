@@ -3,7 +3,7 @@
  * Time is cut into segments by the caller, so that one pass over the events serves every window and phase.
  */
 
-import type { AggregationType } from '../operations/meters.ts';
+import type { AggregationType } from '../operations/wire-values.ts';
 import { type Aggregate, combineReadings, createAggregate } from './aggregation.ts';
 import {
   aggregatedValueOf,

@@ -6,7 +6,8 @@ import { normaliseTiers } from '../calculation/pricing/tiered.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
-import type { catalogOperations, Tiering } from '../operations/catalog.ts';
+import type { catalogOperations } from '../operations/catalog.ts';
+import type { Tiering } from '../operations/wire-values.ts';
 import {
   archivePricing,
   archiveProduct,

@@ -21,24 +21,12 @@ import {
   uuid,
 } from './fields.ts';
 import { isMoreThanZero } from './field-rules.ts';
-import { currency, depletionActions } from './wire-values.ts';
+import { billingModes, currency, depletionActions, priceIntervals, pricingModels, tierings } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 import { underRule } from './plain.ts';
 
-/** Interface 2.4. */
-export const pricingModels = ['FLAT', 'TIER', 'USAGE'] as const;
-export type PricingModelName = (typeof pricingModels)[number];
-/** Semantics 1: the interface shows only `RECURRING`. */
-export const billingModes = ['RECURRING', 'ONE_TIME'] as const;
-export type BillingMode = (typeof billingModes)[number];
-/** Semantics 1: the interface shows only `NONE`. */
-export const tierings = ['NONE', 'VOLUME', 'GRADUATED'] as const;
-export type Tiering = (typeof tierings)[number];
-/** Semantics 1; the interface leaves them open. */
-export const priceIntervals = ['WEEK', 'MONTH', 'YEAR'] as const;
-export type PriceInterval = (typeof priceIntervals)[number];
 /** When invoices of a plan are sent: at finalization, or by command (semantics 5). */
 export const sendMethods = ['auto', 'manual'] as const;
 

@@ -34,6 +34,7 @@ import { verification } from './findings.ts';
 import { findingColumns } from './maintenance.ts';
 import { defineOperation } from './operation.ts';
 import { underRule } from './plain.ts';
+import { grantStatuses } from './wire-values.ts';
 
 const grantEntry = z.strictObject({
   ...ledgerEntry.shape,
@@ -207,7 +208,7 @@ export const creditOperations = [
         blocks: z.array(
           z.strictObject({
             id: uuid,
-            status: z.enum(['active', 'depleted', 'expired']),
+            status: z.enum(grantStatuses),
             priority: z.int(),
             daysUntilExpiry: z.int().nullable(),
             originalCents: cents,

@@ -4,6 +4,7 @@ import * as z from 'zod';
 
 import { cents, date, exact, timestamp, uuid } from './fields.ts';
 import { ledgerEntry } from './ledger-entry.ts';
+import { grantStatuses, pricingModels, combinations, tierings } from './wire-values.ts';
 
 const value = z.union([z.string(), z.boolean(), z.null(), exact]).optional();
 
@@ -25,7 +26,7 @@ export const eventCounts = {
 const lineUsage = z.strictObject({
   meterId: uuid,
   meterCode: z.string(),
-  aggregationType: z.enum(['SUM', 'COUNT', 'MAX', 'MIN', 'SQL']),
+  aggregationType: z.enum(combinations),
   aggregationKey: z.string().optional(),
   ...eventCounts,
   /** The event that sets a MAX or MIN. */
@@ -41,8 +42,8 @@ const linePrice = z.strictObject({
    */
   source: z.enum(['price', 'agreed', 'rate', 'fallback']),
   dimensions: z.record(z.string(), z.string()).optional(),
-  model: z.enum(['FLAT', 'TIER', 'USAGE']),
-  tiering: z.enum(['NONE', 'VOLUME', 'GRADUATED']),
+  model: z.enum(pricingModels),
+  tiering: z.enum(tierings),
   unitAmount: z.string().optional(),
   flatAmount: z.string().optional(),
 });
@@ -165,7 +166,7 @@ export const explainedEntry = z.strictObject({
     grantId: uuid,
     description: z.string(),
     isPromotional: z.boolean(),
-    status: z.enum(['active', 'depleted', 'expired']),
+    status: z.enum(grantStatuses),
     expiresAt: timestamp.nullable(),
     paysFor: z.record(z.string(), z.unknown()),
     originalCents: cents,

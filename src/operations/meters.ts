@@ -27,10 +27,7 @@ import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 import { underRule } from './plain.ts';
-
-/** Interface 2.9; `SUM` when not given. */
-export const aggregationTypes = ['SUM', 'COUNT', 'MAX', 'MIN'] as const;
-export type AggregationType = (typeof aggregationTypes)[number];
+import { aggregationTypes, combinations } from './wire-values.ts';
 
 const propertyFilter = z.strictObject({
   name: z.string(),
@@ -325,7 +322,7 @@ export const meterOperations = [
       z.strictObject({
         meterId: uuid,
         meterCode: z.string(),
-        aggregationType: z.enum([...aggregationTypes, 'SQL']),
+        aggregationType: z.enum(combinations),
         aggregationKey: z.string().optional(),
         customerId: uuid,
         contractId: uuid.optional(),

@@ -4,7 +4,7 @@ import { combineReadings, createAggregate, quantityOf } from '../../src/calculat
 import type { PropertyValue } from '../../src/calculation/metering.ts';
 import { decimal, decimalText } from '../../src/calculation/money.ts';
 import { exactNumber } from '../../src/exact-json.ts';
-import type { AggregationType } from '../../src/operations/meters.ts';
+import type { AggregationType } from '../../src/operations/wire-values.ts';
 
 function aggregate(type: AggregationType, values: readonly (PropertyValue | undefined)[]) {
   const running = createAggregate(type);

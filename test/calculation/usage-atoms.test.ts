@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimal, decimalText } from '../../src/calculation/money.ts';
 import {
-  type Combination,
   meteredQuantitiesOf,
   phaseEndsOf,
   rateMeteredUsage,
   type UsageReading,
 } from '../../src/calculation/usage-atoms.ts';
+import type { Combination } from '../../src/operations/wire-values.ts';
 import { at, grant, usageItem } from './fixtures.ts';
 
 const january = { start: at('2026-01-01'), end: at('2026-02-01') };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { AggregationType } from '../../src/operations/meters.ts';
+import type { AggregationType } from '../../src/operations/wire-values.ts';
 import type { PropertyValue } from '../../src/calculation/metering.ts';
 import { decimalText } from '../../src/calculation/money.ts';
 import { createUsageFold, type MeterRules, noDimensions } from '../../src/calculation/usage-fold.ts';

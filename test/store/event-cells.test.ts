@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { AggregationType } from '../../src/operations/meters.ts';
+import type { AggregationType } from '../../src/operations/wire-values.ts';
 import { addCell, type Cell, type Cells } from '../../src/store/backends/sqlite/events/cells.ts';
 
 const beyond = Number.MAX_SAFE_INTEGER;

@@ -1,6 +1,6 @@
 /** The pricing models. A new one is a file here and a line in this table. */
 
-import type { PricingModelName } from '../../operations/catalog.ts';
+import type { PricingModelName } from '../../operations/wire-values.ts';
 import type { Big } from '../money.ts';
 import { flat } from './flat.ts';
 import type { Price, PricedQuantity, PricingModel } from './pricing-model.ts';

@@ -1,6 +1,6 @@
 /** What every pricing model offers: a quantity and a price in, an exact amount and how it came about out. */
 
-import type { PricingModelName, Tiering } from '../../operations/catalog.ts';
+import type { PricingModelName, Tiering } from '../../operations/wire-values.ts';
 import type { Big } from '../money.ts';
 
 /** One step of a price. Amounts and bounds are decimal strings (interface 2.4), so that a tier can be stored as it is. */

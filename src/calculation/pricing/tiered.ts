@@ -5,7 +5,7 @@
 
 import { assert } from '../../assert.ts';
 import { limits } from '../../limits.ts';
-import type { Tiering } from '../../operations/catalog.ts';
+import type { Tiering } from '../../operations/wire-values.ts';
 import { type Big, decimal, decimalText, divideHalfUp, zero } from '../money.ts';
 import type { PricingModel, PricingTier, TierShare } from './pricing-model.ts';
 

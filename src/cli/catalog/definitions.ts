@@ -3,8 +3,13 @@
  * Files and services are both read into this form, so that they can be compared.
  */
 
-import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
-import type { AggregationType } from '../../operations/meters.ts';
+import type {
+  AggregationType,
+  BillingMode,
+  PriceInterval,
+  PricingModelName,
+  Tiering,
+} from '../../operations/wire-values.ts';
 
 export interface ProductDefinition {
   readonly name: string;

@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { PricingTier } from '../../calculation/pricing/pricing-model.ts';
-import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/catalog.ts';
+import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/wire-values.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';

@@ -1,7 +1,8 @@
 /** What meters read in usage windows whose events may be dropped. A window is identified by contract, item and start. */
 
 import type { UsageDimensions } from '../../calculation/specifiers.ts';
-import type { Combination, UsageReading } from '../../calculation/usage-atoms.ts';
+import type { UsageReading } from '../../calculation/usage-atoms.ts';
+import type { Combination } from '../../operations/wire-values.ts';
 import type { Transaction } from '../database.ts';
 
 /** A reading of calculation, kept as JSON. */

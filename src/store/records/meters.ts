@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { PropertyFilter } from '../../calculation/metering.ts';
 import type { DimensionRate } from '../../calculation/rate-card.ts';
-import type { AggregationType } from '../../operations/meters.ts';
+import type { AggregationType } from '../../operations/wire-values.ts';
 import type { MetersTable, Transaction } from '../database.ts';
 import { prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';

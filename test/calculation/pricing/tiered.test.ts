@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Big, decimal, decimalText, zero } from '../../../src/calculation/money.ts';
 import { priceQuantity } from '../../../src/calculation/pricing/index.ts';
 import type { Price, PricingTier } from '../../../src/calculation/pricing/pricing-model.ts';
-import type { Tiering } from '../../../src/operations/catalog.ts';
+import type { Tiering } from '../../../src/operations/wire-values.ts';
 import { normaliseTiers } from '../../../src/calculation/pricing/tiered.ts';
 
 const tiers: readonly PricingTier[] = [

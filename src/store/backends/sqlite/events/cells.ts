@@ -3,7 +3,7 @@
  * bigints beyond. Folds of segments add to them, and the kept totals of a day consist of them.
  */
 
-import type { AggregationType } from '../../../../operations/meters.ts';
+import type { AggregationType } from '../../../../operations/wire-values.ts';
 import { scaledDecimal } from '../../../../calculation/money.ts';
 import type { UsageDimensions } from '../../../../calculation/specifiers.ts';
 import type { UsageReading } from '../../../../calculation/usage-atoms.ts';
