@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+import { apiKeyPrefixForm } from './api-key.ts';
 import { exampleIds } from './example-ids.ts';
 import { noParams, noQuery, one, pathIdOf, text, timestamp, timestampInput, uuid } from './fields.ts';
 import { defineOperation, scopes } from './operation.ts';
@@ -201,7 +202,7 @@ export const keyOperations = [
       name: text().describe('Unique name, used with --org.'),
       keyPrefix: z
         .string()
-        .regex(/^[A-Za-z0-9]{1,16}$/, 'must be 1 to 16 letters and digits')
+        .regex(apiKeyPrefixForm, 'must be 1 to 16 letters and digits')
         .default('tally')
         .describe('What its keys begin with.'),
       ...settings,
