@@ -26,6 +26,8 @@ export const limits = {
   /** semantics 9: credits have at most six decimals and stay at or below 1e12 */
   creditFractionDigits: 6,
   creditMaximum: 1_000_000_000_000n,
+  /** our choice: cents that a credit is worth */
+  creditRateCents: 1_000_000_000,
   /** security 8 (SEC-70): every amount in cents, either sign */
   centsMaximum: 1_000_000_000_000_000n,
   /** our choice: what a wallet holds, in cents and in millionths of a credit; databases keep whole numbers up to 9.2e18 */

@@ -47,8 +47,7 @@ export const budgetInput = z.strictObject({
 });
 
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
-const budgetParams = z.strictObject({
-  contractId: pathIdOf('contracts').describe('Contract id.'),
+const budgetParams = contractParams.extend({
   index: pathId.meta({ type: 'integer', minimum: 0 }).describe('Place in the list, from 0.'),
 });
 const walletMode = z.enum(['credits', 'dollars']);

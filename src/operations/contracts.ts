@@ -162,7 +162,7 @@ const creditSettings = z.strictObject({
     .enum(depletionActions)
     .optional()
     .describe('auto_invoice: overage is invoiced; alert_only: the invoice is held.'),
-  creditRateCents: integerInput(1, 1_000_000_000).optional().describe('Cents that a free credit is worth.'),
+  creditRateCents: integerInput(1, limits.creditRateCents).optional().describe('Cents that a free credit is worth.'),
   expiresAt: timestampInput.optional().describe("Expiry of the contract's own credit grant."),
   alertThresholdsCents: z.array(centsInput()).max(limits.alertThresholds).optional(),
   budgets: z.array(budgetInput).max(limits.budgetsPerContract).optional(),
@@ -222,7 +222,7 @@ export const contractOperations = [
         .optional()
         .describe("Paid credits to begin with; the plan's when not given, null for none."),
       creditSettings: creditSettings.optional().describe('How credits and budgets of the contract behave.'),
-      metadata: metadata.optional().describe('Up to 10 values of your own.'),
+      metadata: metadata.optional().describe(`Up to ${limits.contractMetadataKeys} values of your own.`),
     }),
     response: one(contract),
     errors: ['conflict', 'invalidInput'],

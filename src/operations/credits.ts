@@ -86,7 +86,9 @@ const metadataInput = z
 
 const grantFields = {
   amountCents: centsInput().optional().describe('Dollar-only grant: its amount in cents.'),
-  creditRateCents: integerInput(0, 1_000_000_000).optional().describe('Cents per credit; goes with creditAmount.'),
+  creditRateCents: integerInput(0, limits.creditRateCents)
+    .optional()
+    .describe('Cents per credit; goes with creditAmount.'),
   creditAmount: creditsInput({ allowZero: false }).optional().describe('Credits to grant; goes with creditRateCents.'),
   description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
   externalId: text(limits.grantExternalIdCharacters)
@@ -97,6 +99,7 @@ const grantFields = {
 };
 
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
+const entryParams = z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') });
 const contractExample = { contractId: exampleIds.contract };
 
 const entryView = {
@@ -321,10 +324,7 @@ export const creditOperations = [
     description: 'Prepaid credits whose grant is undone before their invoice is finalized are not billed.',
     scope: 'contracts:write',
     status: 201,
-    params: z.strictObject({
-      contractId: pathIdOf('contracts').describe('Contract id.'),
-      entryId: pathIdOf('entries').describe('Ledger entry id.'),
-    }),
+    params: contractParams.extend(entryParams.shape),
     query: noQuery,
     body: z.strictObject({
       description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
@@ -368,7 +368,7 @@ export const creditOperations = [
     route: { method: 'GET', path: '/v1/credits/entries/{entryId}/explanation' },
     scope: 'contracts:read',
     status: 200,
-    params: z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') }),
+    params: entryParams,
     query: noQuery,
     body: undefined,
     response: one(explainedEntry),

@@ -336,7 +336,7 @@ export const customerOperations = [
         .min(1)
         .max(limits.assignmentsPerRequest)
         .meta({ flag: 'assignment' })
-        .describe('1 to 100 assignments, applied in order.'),
+        .describe(`1 to ${limits.assignmentsPerRequest} assignments, applied in order.`),
     }),
     response: one(
       z.strictObject({

@@ -45,7 +45,7 @@ const propertyValue = z
     abort: true,
   })
   .refine((value) => !isExactNumber(value) || isSmallEnough(textOfNumber(value)), {
-    error: 'must be a number below 1e40 with at most 40 decimals',
+    error: `must be a number below 1e${limits.eventIntegerDigits} with at most ${limits.eventFractionDigits} decimals`,
   })
   .refine((value) => typeof value !== 'string' || isStorable(value), {
     error: 'must be well-formed Unicode without NUL',
@@ -343,7 +343,7 @@ export const usageOperations = [
         .min(1)
         .max(limits.estimateEvents)
         .meta({ flag: 'event' })
-        .describe('1 to 500 events.'),
+        .describe(`1 to ${limits.estimateEvents} events.`),
     }),
     response: one(
       z.strictObject({
