@@ -10,6 +10,7 @@ import {
   isNumberText,
   parseExactJson,
   requestBounds,
+  type ParseLimits,
 } from '../../exact-json.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { clearableFlags, isClearable } from './manifest.ts';
@@ -38,13 +39,14 @@ export async function inputOf(
   const params = Object.fromEntries(
     command.positionals.map(({ name }, index) => [name, given.positionals[index] ?? '']),
   );
+  const bounds = boundsOf(command.isBulk);
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = { ...(options.whole as Record<string, unknown> | undefined) };
   for (const spec of command.flags) {
     const texts = given.flags[spec.flag];
     if (texts === undefined) continue;
     if (spec.in === 'query') query[spec.name] = queryText(spec, texts);
-    else body[spec.name] = await flagValue(spec, texts, options.readText);
+    else body[spec.name] = await flagValue(spec, texts, { readText: options.readText, bounds });
   }
   for (const name of given.cleared) {
     const member = clearedMember(command, name);
@@ -73,7 +75,7 @@ export function missingFlags(command: CommandSpec, given: Given, hasWhole: boole
 /** The JSON object of `--input`. */
 export function wholeBody(text: string, isBulk: boolean): Record<string, unknown> {
   if (text.trim() === '') throw new BadRequestError('--input is empty: it must hold a JSON object');
-  const value = jsonOf('input', text, isBulk ? bulkBounds : requestBounds);
+  const value = jsonOf('input', text, boundsOf(isBulk));
   if (!isJsonObject(value)) throw new InvalidInputError([{ path: '', message: '--input must hold a JSON object' }]);
   return value;
 }
@@ -94,21 +96,25 @@ function queryText(spec: FlagSpec, texts: readonly string[]): string {
   return texts.flatMap((text) => text.split(',').map((part) => choiceOf(spec, part))).join(',');
 }
 
-async function flagValue(spec: FlagSpec, texts: readonly string[], readText: ReadText): Promise<unknown> {
+async function flagValue(
+  spec: FlagSpec,
+  texts: readonly string[],
+  { readText, bounds }: { readonly readText: ReadText; readonly bounds: ParseLimits },
+): Promise<unknown> {
   if (spec.kind === 'list') return texts.flatMap((text) => listValues(spec, text, ','));
   if (spec.kind !== 'object' && spec.kind !== 'objects' && spec.kind !== 'members')
     return scalar(spec, texts.at(-1) ?? '');
   const values: unknown[] = [];
   for (const text of texts)
-    values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text));
+    values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text, bounds));
   if (spec.kind === 'objects') return values;
   return values.every(isJsonObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
 }
 
 /** The values of a flag's text: JSON as it is, else the object of its `name=value` pairs, by the fields of the flag. */
-export function structured(spec: FlagSpec, text: string): unknown[] {
+export function structured(spec: FlagSpec, text: string, bounds: ParseLimits = requestBounds): unknown[] {
   if (/^\s*[[{]/.test(text)) {
-    const value = jsonOf(spec.flag, text);
+    const value = jsonOf(spec.flag, text, bounds);
     return Array.isArray(value) && spec.kind === 'objects' ? value : [value];
   }
   const pairs = spec.kind === 'members' ? [text] : splitPairs(spec, text);
@@ -141,7 +147,11 @@ function isStructure(shape: Shape | undefined): shape is Shape {
   return shape?.kind === 'object' || shape?.kind === 'members';
 }
 
-function jsonOf(flag: string, text: string, bounds?: Parameters<typeof parseExactJson>[1]): unknown {
+function boundsOf(isBulk: boolean): ParseLimits {
+  return isBulk ? bulkBounds : requestBounds;
+}
+
+function jsonOf(flag: string, text: string, bounds: ParseLimits): unknown {
   try {
     return parseExactJson(text, bounds);
   } catch (error) {

@@ -128,6 +128,16 @@ describe('what is typed becomes what is sent', () => {
     expect(await bodyOf({ name: ['New'] }, { whole })).toBe('{"name":"New","credits":0.10}');
   });
 
+  test('a list from a file may be as large as the body of --input', async () => {
+    const events = Array.from({ length: 6_000 }, () => ({ name: 'x', email: 'y' }));
+    const whole = JSON.stringify(events);
+    const given = { ...nothing, flags: { contact: ['@events.json'] } };
+    const read = async (spec: CommandSpec) =>
+      (await inputOf(spec, given, { whole: undefined, readText: async () => whole })).body;
+    expect(await read({ ...command, isBulk: true })).toEqual({ contact: events });
+    await expect(read(command)).rejects.toThrow('--contact: the JSON has more than 10000 names');
+  });
+
   test.each([['legalName'], ['legal-name'], ['LEGALNAME']])('--clear %s sends null', async (name) => {
     expect(await bodyOf({}, { cleared: [name] })).toBe('{"legalName":null}');
   });
