@@ -1,7 +1,7 @@
 /** What a contract agreed on besides its plan, as overrides of the contract that replaces it. */
 
 import { saySame } from '../catalog/comparison.ts';
-import type { PriceDefinition } from '../catalog/definitions.ts';
+import { type PriceDefinition, priceKey } from '../catalog/definitions.ts';
 import type { HistoricContract } from './history.ts';
 import type { HistoryCatalog } from './history-catalog.ts';
 
@@ -16,12 +16,12 @@ export function overridesOf(
   const quantities = new Map(
     catalog.plans
       .get(contract.planId)
-      ?.plan.items.map((item) => [`${item.product}\n${item.price}`, item.defaultQuantity]),
+      ?.plan.items.map((item) => [priceKey({ product: item.product, name: item.price }), item.defaultQuantity]),
   );
   return contract.terms.items.flatMap((item): object[] => {
     const price = catalog.prices.get(item.pricingId);
     if (price === undefined) return [];
-    const changed = changedPrice(item, price, quantities.get(`${price.product}\n${price.name}`) ?? '1');
+    const changed = changedPrice(item, price, quantities.get(priceKey(price)) ?? '1');
     const basePricingId = idOf(price);
     return Object.keys(changed).length === 0 || basePricingId === undefined ? [] : [{ basePricingId, ...changed }];
   });
