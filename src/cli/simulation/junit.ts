@@ -11,8 +11,10 @@ export interface JunitReport {
   readonly failure: string | undefined;
 }
 
-/** What every report begins with. */
-export const junitHeader = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites';
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** What every report begins with, and by which one of an earlier run is known. */
+export const junitHeader = `${declaration}<testsuites`;
 
 /** The XML document. Without times, so that equal runs write equal files. */
 export function junitXml({ name, fileName, outcomes, failure }: JunitReport): string {
@@ -32,7 +34,7 @@ export function junitXml({ name, fileName, outcomes, failure }: JunitReport): st
     errors: String(stopped.length),
   };
   const cases = [...outcomes.map((outcome) => testCase(outcome, { name, fileName })), ...stopped];
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', counts, [element('testsuite', counts, cases)])}\n`;
+  return `${declaration}${element('testsuites', counts, [element('testsuite', counts, cases)])}\n`;
 }
 
 function testCase(outcome: Outcome, { name, fileName }: Pick<JunitReport, 'name' | 'fileName'>): string {
