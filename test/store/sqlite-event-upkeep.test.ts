@@ -101,6 +101,7 @@ test('years of days are read by a hundred meters at once, and some of their tota
 });
 
 test.each([
+  ['what totals are of', `UPDATE eventRules SET rules = '['`, 'rollUp'],
   ['totals', `UPDATE eventTotals SET cells = replace(cells, '5', '6') WHERE rowid = 1`, 'rollUp'],
   ['a segment', 'UPDATE eventSegments SET data = (SELECT data FROM eventSegments WHERE id = 2) WHERE id = 1', 'rollUp'],
   ['bytes of a segment', `UPDATE eventSegments SET data = x'00' WHERE id = 1`, 'rollUp'],
@@ -127,6 +128,7 @@ test.each([
   ],
   ['keys of a run', 'DELETE FROM eventKeyPieces WHERE id = 1', 'key'],
   ['where the keys of a piece begin', 'UPDATE eventKeyPieces SET firstHash = firstHash + 1', 'key'],
+  ['bytes of a piece of keys', `UPDATE eventKeyPieces SET data = x'00' WHERE id = 1`, 'key'],
   ['keys of new events', 'DELETE FROM eventKeyTail', 'key'],
 ])('%s: the fault is seen, and what is made anew is right', async (_, sql, fault) => {
   const before = await using((store) => read(store));

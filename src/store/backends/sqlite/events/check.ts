@@ -15,7 +15,7 @@ import {
   textAt,
 } from './segment.ts';
 import type { EventFault, UpkeepFault } from '../../../event-store.ts';
-import { entriesOf } from './key-entries.ts';
+import { type Entries, entriesOf } from './key-entries.ts';
 import { createKeyHashes, crowd, secondKeyHash } from './key-hash.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
@@ -136,12 +136,21 @@ function readHashes(connection: SqliteConnection, last: number): Float64Array {
     hashes[Number(row['eventSeq'])] = Number(row['hash']);
   }
   for (const row of connection.prepare('SELECT "firstHash", "data" FROM "eventKeyPieces"').iterate()) {
-    const entries = entriesOf(row['data'] as Uint8Array);
+    const entries = entriesIn(row['data'] as Uint8Array);
     // A piece is found by its stated first hash.
-    if (entries.hashes[0] !== Number(row['firstHash'])) continue;
+    if (entries?.hashes[0] !== Number(row['firstHash'])) continue;
     for (const [place, seq] of entries.seqs.entries()) hashes[seq] = entries.hashes[place] ?? -1;
   }
   return hashes;
+}
+
+function entriesIn(bytes: Uint8Array): Entries | undefined {
+  try {
+    return entriesOf(bytes);
+  } catch {
+    // The bytes are not those of a piece.
+    return undefined;
+  }
 }
 
 type EventRow = readonly [number, number, number, number | null, number, string];
@@ -248,7 +257,12 @@ function hasSoundTotals(connection: SqliteConnection, row: Record<string, unknow
   const nameOf = nameReader(connection);
   const contracts = rowsOfContracts(segment);
   return totals.every(({ cells, rules }) => {
-    const query = createSegmentQuery(rulesOfText(String(rules)), nameOf);
-    return JSON.stringify(computeTotals(segment, query, contracts)) === cells;
+    try {
+      const query = createSegmentQuery(rulesOfText(String(rules)), nameOf);
+      return JSON.stringify(computeTotals(segment, query, contracts)) === cells;
+    } catch {
+      // The text is not one of rules.
+      return false;
+    }
   });
 }
