@@ -129,6 +129,7 @@ test.each([
   ['keys of a run', 'DELETE FROM eventKeyPieces WHERE id = 1', 'key'],
   ['where the keys of a piece begin', 'UPDATE eventKeyPieces SET firstHash = firstHash + 1', 'key'],
   ['bytes of a piece of keys', `UPDATE eventKeyPieces SET data = x'00' WHERE id = 1`, 'key'],
+  ['the run of a piece', 'UPDATE eventKeyPieces SET runId = (SELECT max(runId) FROM eventKeyPieces)', 'key'],
   ['keys of new events', 'DELETE FROM eventKeyTail', 'key'],
 ])('%s: the fault is seen, and what is made anew is right', async (_, sql, fault) => {
   const before = await using((store) => read(store));

@@ -135,11 +135,18 @@ function readHashes(connection: SqliteConnection, last: number): Float64Array {
   for (const row of connection.prepare('SELECT * FROM "eventKeyTail"').iterate()) {
     hashes[Number(row['eventSeq'])] = Number(row['hash']);
   }
-  for (const row of connection.prepare('SELECT "firstHash", "data" FROM "eventKeyPieces"').iterate()) {
-    const entries = entriesIn(row['data'] as Uint8Array);
-    // A piece is found by its stated first hash.
-    if (entries?.hashes[0] !== Number(row['firstHash'])) continue;
-    for (const [place, seq] of entries.seqs.entries()) hashes[seq] = entries.hashes[place] ?? -1;
+  const pieces = connection.prepare(`SELECT "runId", "firstHash", "data" FROM "eventKeyPieces"
+    ORDER BY "runId" DESC, "firstHash" DESC, "id" DESC`);
+  let next = { runId: undefined as unknown, firstHash: Infinity };
+  for (const row of pieces.iterate()) {
+    const { runId, data } = row;
+    const firstHash = Number(row['firstHash']);
+    const end = next.runId === runId ? next.firstHash : Infinity;
+    next = { runId, firstHash };
+    const entries = entriesIn(data as Uint8Array);
+    // A piece is found by its stated first hash, for hashes up to that of the next one in its run.
+    if (entries?.hashes[0] !== firstHash) continue;
+    for (const [place, hash] of entries.hashes.entries()) if (hash <= end) hashes[entries.seqs[place] ?? 0] = hash;
   }
   return hashes;
 }
