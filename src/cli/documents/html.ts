@@ -15,16 +15,23 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** markup`<td>${name}</td>`: texts are escaped, markup and lists of it are inserted unchanged. Our indentation is left out. */
+/** A text of a service, which may have left it out or answered null whatever the interface says (reliability 10). */
+export type Told = string | null | undefined;
+
+/**
+ * markup`<td>${name}</td>`: texts are escaped, markup and lists of it are inserted unchanged, and what was not told is nothing.
+ * Our indentation is left out.
+ */
 export function markup(
   ours: TemplateStringsArray,
-  ...parts: readonly (Html | readonly Html[] | string | number)[]
+  ...parts: readonly (Html | readonly Html[] | Told | number)[]
 ): Html {
   const raw = ours.map((text) => text.replaceAll(/\s*\n\s*/g, '\n'));
   return { text: String.raw({ raw }, ...parts.map(textOf)) };
 }
 
-function textOf(part: Html | readonly Html[] | string | number): string {
+function textOf(part: Html | readonly Html[] | Told | number): string {
+  if (part === null || part === undefined) return '';
   if (typeof part === 'string') return escaped(part);
   if (typeof part === 'number') return String(part);
   return 'text' in part ? part.text : part.map(({ text }) => text).join('');
@@ -36,11 +43,15 @@ function escaped(text: string): string {
 }
 
 /** A foreign text, isolated: right-to-left letters affect only the text itself. */
-export function foreign(text: string): Html {
+export function foreign(text: Told): Html {
   return markup`<bdi>${text}</bdi>`;
 }
 
 /** A smaller line below; nothing for an empty text. */
-export function note(text: string): Html {
-  return text === '' ? markup`` : markup`<span class="note">${foreign(text)}</span>`;
+export function note(text: Told): Html {
+  return isTold(text) ? markup`<span class="note">${foreign(text)}</span>` : markup``;
+}
+
+export function isTold(text: Told): text is string {
+  return (text ?? '') !== '';
 }

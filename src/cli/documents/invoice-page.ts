@@ -2,7 +2,7 @@
 
 import { centsOf } from '../wire/amounts.ts';
 import { wireText } from '../wire/rows.ts';
-import { foreign, markup, note } from './html.ts';
+import { foreign, isTold, markup, note } from './html.ts';
 import type { Html } from './html.ts';
 import { invoiceSums, servicePeriodOf } from './invoice.ts';
 import type { Invoice, InvoiceDocument, InvoiceSums, Line } from './invoice.ts';
@@ -35,7 +35,7 @@ export function invoicePage(document: InvoiceDocument): string {
     ? statusWords[invoice.status]
     : { shown: invoice.status, amount: 'Amount due' };
   return pageText({
-    title: `Invoice ${invoice.invoiceNumber}`,
+    title: `Invoice ${invoice.invoiceNumber ?? ''}`,
     watermark: words.watermark,
     content: markup`<header class="top">
         <div>
@@ -64,9 +64,9 @@ export function invoicePage(document: InvoiceDocument): string {
 }
 
 function headline({ status, dueDate, latestPaymentDate }: Invoice, words: StatusWords): string {
-  if (status === 'In Progress' || status === 'In Transit') return `${words.amount} by ${dayText(dueDate)}`;
-  if (latestPaymentDate !== undefined && status === 'Paid')
-    return `Paid on ${dayText(latestPaymentDate)}. ${words.amount}`;
+  const isOpen = status === 'In Progress' || status === 'In Transit';
+  if (isOpen) return isTold(dueDate) ? `${words.amount} by ${dayText(dueDate)}` : words.amount;
+  if (isTold(latestPaymentDate) && status === 'Paid') return `Paid on ${dayText(latestPaymentDate)}. ${words.amount}`;
   return status === 'Drafted' ? `Draft, not yet payable. ${words.amount}` : `${words.shown}. ${words.amount}`;
 }
 
@@ -77,7 +77,7 @@ function factList(invoice: Invoice): Html {
     ['Invoice date', dayText(invoice.invoiceDate)],
     ['Due date', dayText(invoice.dueDate)],
     period && ['Service period', `${dayText(period.start)} to ${lastDayText(period.end)}`],
-    invoice.latestPaymentDate === undefined ? undefined : ['Payment date', dayText(invoice.latestPaymentDate)],
+    isTold(invoice.latestPaymentDate) ? ['Payment date', dayText(invoice.latestPaymentDate)] : undefined,
   ];
   return markup`<dl>
     ${facts
@@ -113,12 +113,11 @@ function linesTable(lines: readonly Line[], period: Line['servicePeriod'] | unde
 /** Shows the line's period only if it differs from the invoice's. */
 function lineRow(line: Line, period: Line['servicePeriod'] | undefined): Html {
   const { name, description, quantity, unitPrice, totalAmountCents, servicePeriod } = line;
-  const { start, end } = servicePeriod;
-  const isWhole = start === period?.start && end === period.end;
+  const isWhole = servicePeriod?.start === period?.start && servicePeriod?.end === period?.end;
   return markup`<tr>
     <th scope="row">
       ${foreign(name)}${description === name ? markup`` : note(description)}
-      ${isWhole ? markup`` : note(`${dayText(start)} to ${lastDayText(end)}`)}
+      ${isWhole || !isTold(servicePeriod?.end) ? markup`` : note(`${dayText(servicePeriod.start)} to ${lastDayText(servicePeriod.end)}`)}
     </th>
     <td class="right" data-label="Quantity">${numberWords(wireText(quantity))}</td>
     <td class="right" data-label="Unit price, USD">${priceWords(unitPrice)}</td>
@@ -155,7 +154,7 @@ function totalRow(name: string, cents: bigint, about = ''): Html {
 
 /** Shown as text, not as a link: whether to follow it is for the reader to judge. */
 function paymentSection({ paymentLink }: Invoice): Html {
-  if (paymentLink === undefined || paymentLink === '') return markup``;
+  if (!isTold(paymentLink)) return markup``;
   return markup`<section class="below">
     <h2>Payment</h2>
     <p>${foreign(paymentLink)}</p>
@@ -163,7 +162,7 @@ function paymentSection({ paymentLink }: Invoice): Html {
 }
 
 function memoSection({ memo }: Invoice): Html {
-  if (memo === undefined || memo === '') return markup``;
+  if (!isTold(memo)) return markup``;
   return markup`<section class="below">
     <h2>Memo</h2>
     ${memo.split('\n').map((line) => markup`<p>${foreign(line)}</p>`)}

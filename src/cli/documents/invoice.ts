@@ -2,6 +2,7 @@
 
 import type { ResponseBody } from '../../operations/index.ts';
 import { centsOf } from '../wire/amounts.ts';
+import { isTold } from './html.ts';
 import type { Recipient } from './parties.ts';
 
 export type Invoice = ResponseBody<'invoices.get'>['data'];
@@ -27,9 +28,10 @@ export interface InvoiceSums {
 }
 
 /** Charges, credits and the rest add up to the total. */
-export function invoiceSums({ status, totalCents, lineItems = [] }: Invoice): InvoiceSums {
-  const credits = lineItems.filter((line) => centsOf(line.totalAmountCents) < 0n);
-  const charges = lineItems.filter((line) => centsOf(line.totalAmountCents) >= 0n);
+export function invoiceSums({ status, totalCents, lineItems }: Invoice): InvoiceSums {
+  const lines = lineItems ?? [];
+  const credits = lines.filter((line) => centsOf(line.totalAmountCents) < 0n);
+  const charges = lines.filter((line) => centsOf(line.totalAmountCents) >= 0n);
   const [chargesCents, creditsCents, total] = [sumOf(charges), sumOf(credits), centsOf(totalCents)];
   return {
     charges,
@@ -48,10 +50,11 @@ function sumOf(lines: readonly Line[]): bigint {
   return lines.reduce((sum, { totalAmountCents }) => sum + centsOf(totalAmountCents), 0n);
 }
 
-/** From the first start of a line's service to the last end, exclusive; undefined without lines. */
-export function servicePeriodOf({ lineItems = [] }: Invoice): { start: string; end: string } | undefined {
-  const starts = lineItems.map(({ servicePeriod }) => servicePeriod.start).sort();
-  const ends = lineItems.map(({ servicePeriod }) => servicePeriod.end).sort();
+/** From the first start of a line's service to the last end, exclusive; undefined if no line tells it. */
+export function servicePeriodOf({ lineItems }: Invoice): { start: string; end: string } | undefined {
+  const periods = (lineItems ?? []).map(({ servicePeriod }) => servicePeriod).filter((period) => isTold(period?.end));
+  const starts = periods.map(({ start }) => start).sort();
+  const ends = periods.map(({ end }) => end).sort();
   const [start, end] = [starts[0], ends.at(-1)];
   return start === undefined || end === undefined ? undefined : { start, end };
 }

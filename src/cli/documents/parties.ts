@@ -1,7 +1,7 @@
 /** Who a document is from and for, as shown at its head. */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { foreign, markup } from './html.ts';
+import { foreign, isTold, markup } from './html.ts';
 import type { Html } from './html.ts';
 
 export type Customer = ResponseBody<'customers.get'>['data'];
@@ -15,12 +15,13 @@ export interface Recipient {
 
 /** The registered name, the display name if it differs, the address, and who pays. */
 export function recipientBlock({ customer, address }: Recipient): Html {
-  const { name, legalName, billingContacts = [], metadata } = customer;
+  const { name, legalName, billingContacts, metadata } = customer;
+  const externalId = metadata?.externalCustomerId;
   const lines = [
-    ...(legalName === null || legalName === name ? [] : [name]),
+    ...((legalName ?? name) === name ? [] : [name]),
     ...(address === undefined ? [] : addressLines(address)),
-    ...billingContacts.map((contact) => `${contact.name}, ${contact.email}`),
-    ...(metadata.externalCustomerId === null ? [] : [`Customer ${metadata.externalCustomerId}`]),
+    ...(billingContacts ?? []).map((contact) => [contact.name, contact.email].filter(isTold).join(', ')),
+    ...(isTold(externalId) ? [`Customer ${externalId}`] : []),
   ];
   return markup`<p class="name">${foreign(legalName ?? name)}</p>
     ${lines.map((line) => markup`<p>${foreign(line)}</p>`)}`;

@@ -1,7 +1,7 @@
 /** A statement of credits as a page to print or to send. */
 
 import { creditsText } from '../../whole-amounts.ts';
-import { foreign, markup, note } from './html.ts';
+import { foreign, isTold, markup, note } from './html.ts';
 import type { Html } from './html.ts';
 import { pageText } from './page.ts';
 import { recipientBlock, senderBlock } from './parties.ts';
@@ -193,7 +193,7 @@ function movementTable({ opening, movements, closing }: Statement, shown: Shown)
 function movementRow({ entry, after, ...change }: Movement, { hasCredits, invoiceNumbers }: Shown): Html {
   const { type, description, createdAt, expiresAt, invoiceId } = entry;
   const number = invoiceNumbers.get(invoiceId ?? '');
-  const isExpiring = type === 'grant' && expiresAt !== null;
+  const isExpiring = type === 'grant' && isTold(expiresAt);
   return markup`<tr>
     <th scope="row">
       ${foreign(movementWords[type] ?? type)}${note(description)}

@@ -44,7 +44,7 @@ export function statementOf(newestFirst: readonly Entry[], { from, to }: Stateme
   const movements: Movement[] = [];
   for (const [createdAt, entry] of inOrderOfTime(newestFirst)) {
     if (to !== undefined && Temporal.Instant.compare(createdAt, to) >= 0) continue;
-    const change = { cents: centsOf(entry.amountCents), creditMicros: microsOf(entry.creditAmount) };
+    const change = { cents: centsOf(entry.amountCents), creditMicros: microsOf(entry.creditAmount ?? 0) };
     holding = sum(holding, change);
     if (from !== undefined && Temporal.Instant.compare(createdAt, from) < 0) opening = holding;
     else movements.push({ ...change, entry, after: holding });

@@ -1,6 +1,7 @@
 /** Dates and amounts as a customer reads them on paper. */
 
 import { amountText, dollarsText } from '../wire/rows.ts';
+import type { Told } from './html.ts';
 
 const months = [
   'January',
@@ -17,11 +18,11 @@ const months = [
   'December',
 ];
 
-/** `2026-03-01` as `1 March 2026`; for a date-time its day in UTC. */
-export function dayText(date: string): string {
-  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})/.exec(date) ?? [];
+/** `2026-03-01` as `1 March 2026`; for a date-time its day in UTC; empty if there is none. */
+export function dayText(date: Told): string {
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})/.exec(date ?? '') ?? [];
   const name = months[Number(month) - 1];
-  return name === undefined ? date : `${Number(day)} ${name} ${year}`;
+  return name === undefined ? (date ?? '') : `${Number(day)} ${name} ${year}`;
 }
 
 /** The last day before an exclusive end: `2026-04-01T00:00:00Z` is `31 March 2026`. */
@@ -42,6 +43,6 @@ export function numberWords(decimal: string): string {
 }
 
 /** A price in dollars with at least two decimal places: `20.00`, `0.000003`. */
-export function priceWords(decimal: string): string {
-  return numberWords(dollarsText(decimal));
+export function priceWords(decimal: Told): string {
+  return numberWords(dollarsText(decimal ?? ''));
 }

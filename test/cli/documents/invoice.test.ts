@@ -102,6 +102,22 @@ describe('the page of an invoice', () => {
     expect(page).not.toContain('href');
   });
 
+  test('shows nothing where a service tells nothing, or null in place of a text', () => {
+    const nulls = { memo: null, paymentLink: null, latestPaymentDate: null, dueDate: null } as never;
+    const bare = line({ description: null, unitPrice: null, quantity: null, servicePeriod: null } as never);
+    const { customer, ...document } = invoiceDocument(nulls);
+    const untold = { id: customer.id, name: customer.name, billingContacts: null, address: undefined } as never;
+    const page = invoicePage({
+      ...document,
+      customer: untold,
+      invoice: { ...document.invoice, lineItems: [line({}), bare] },
+    });
+    const texts = textOf(page);
+    expect(texts).toContain('Amount due 1,242.09 USD');
+    expect(texts.filter((text) => /null|undefined/.test(text))).toEqual([]);
+    expect(invoicePage(invoiceDocument({ lineItems: null } as never))).toContain('Nothing was charged');
+  });
+
   test('without charges says so', () => {
     const page = invoicePage(invoiceDocument({ lineItems: [], totalCents: 0 }));
     expect(textOf(page)).toContain('Nothing was charged.');

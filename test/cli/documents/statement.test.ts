@@ -149,6 +149,13 @@ describe('the page of a statement', () => {
     expect(textOf(page(statementOf(entries, period), { period }))[1]).toBe(expected);
   });
 
+  test('shows nothing where a service answers null in place of a text', () => {
+    const nulls = { description: null, expiresAt: undefined, creditAmount: null } as never;
+    const texts = textOf(page(statementOf([entry('2026-03-05T00:00:00.000Z', 'grant', 700, nulls)], march)));
+    expect(texts.filter((text) => /null|undefined|Expires/.test(text))).toEqual([]);
+    expect(texts.join()).toContain('7.00 USD');
+  });
+
   test('without movements says so', () => {
     expect(textOf(page(statementOf([], march)))).toContain('There were no movements.');
   });
