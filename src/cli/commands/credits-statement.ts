@@ -112,7 +112,16 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
 
 /** Undefined if the service does not offer contracts: the statement is then the same without a name on it. */
 async function recipientOf(billing: Billing, contractId: string): Promise<Recipient | undefined> {
-  const contract = await optional(async () => await billing.call('contracts.get', { params: { contractId } }));
+  const contract = await optional(async () => {
+    try {
+      return await billing.call('contracts.get', { params: { contractId } });
+    } catch (error) {
+      // Its ledger was read, so the contract is there: it is the path that is not.
+      if (error instanceof BillingError && (error.kind === 'notFound' || error.answeredStatus === 404))
+        return undefined;
+      throw error;
+    }
+  });
   return contract === undefined ? undefined : await readRecipient(billing, contract.body.data.customerId);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { BillingError } from '../../../src/errors.ts';
+import { BillingError, NotFoundError } from '../../../src/errors.ts';
 import { createStage } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 import { createShell } from '../shell.ts';
@@ -203,6 +203,19 @@ describe('a statement that names a draft', () => {
     const asking = shell();
     expect(await asking.run('credits statement k --format json')).toMatchObject({ code: 0 });
     expect(asking.calls.map(({ name }) => name)).toEqual(['credits.ledger']);
+  });
+
+  test.each([
+    ['in our words', new NotFoundError('no contract has this id')],
+    ['in its own', new BillingError('network', 'not a valid response', { answeredStatus: 404 })],
+  ])('is a page without a name where a service without contracts answers 404 %s', async (_, error) => {
+    const answers = { body: { data: { totalCount: 1, entries: [entry] } } as never };
+    const reply = ({ name }: { readonly name: string }) => {
+      if (name === 'credits.ledger') return answers;
+      throw error;
+    };
+    const { code, stdout } = await createShell({ reply }).run('credits statement k --format html');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage on invoice DRAFT-0a1b2c3d')]);
   });
 
   test('is a page without the number where that cannot be had', async () => {
