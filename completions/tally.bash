@@ -45,6 +45,7 @@ _tally() {
     question=($((${#given[@]} + 1)) $place "${given[@]}")
   fi
   if ((${#question[@]})); then
+    [[ $current == *,* ]] && question+=("--behind=${current%,*},")
     # Outside of quotes bash replaces only what stands behind the last of these.
     for character in : = @; do
       [[ -z $quote && $breaks == *$character* && $current == *$character* ]] || continue
@@ -54,7 +55,9 @@ _tally() {
     while IFS= read -r candidate; do
       candidate=${candidate%%$'\t'*}
       [[ $candidate == "$current"* ]] || continue
-      if [[ -z $quote ]]; then COMPREPLY+=("$lead$(printf %q "${candidate#"$behind"}")")
+      if [[ -z $quote ]]; then
+        word=$(printf %q "${candidate#"$behind"}")
+        COMPREPLY+=("$lead${word//\\,/,}")
       elif [[ $candidate != *[\'\"\\\$\`!]* ]]; then COMPREPLY+=("$candidate"); fi
     done < <(tally __complete "${question[@]}" "${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then

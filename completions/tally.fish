@@ -34,7 +34,8 @@ end
 
 # What goes wrong is nothing to be said in the middle of a line.
 function __tally_candidates
-    tally __complete $argv (__tally_context) 2>/dev/null
+    set -l behind (string match -r '^(?:--[\w-]+=)?(.*,)' -- (commandline -ct))[2]
+    tally __complete $argv (__tally_context) --behind=$behind 2>/dev/null
 end
 
 # Whether these words stand before the cursor, and behind them as many ids as are named.

@@ -20,22 +20,27 @@ export const declare: CommandModule['declare'] = (command, { runAction, ...decla
     .argument('[group]')
     .argument('[verb]')
     .argument('[ids...]', 'ids that stand before it')
-    .action(async (what: string, group: string | undefined, verb: string | undefined, ids: readonly string[]) => {
-      await runAction(async (session) => {
-        const place = { command: `${group} ${verb}`, firstId: ids[0] };
-        const candidates = await candidatesFor(what, place, { declaring, session });
-        // Each line is a candidate. A value that a shell would show differently is not a candidate (security 4, SEC-24).
-        const plain = candidates.filter(({ value }) => value !== '' && safe(value) === value);
-        const lines = plain.map(({ value, label }) => (label === '' ? `${value}\n` : `${value}\t${safe(label)}\n`));
-        session.terminal.out(vouch(lines.join('')));
-      });
-    });
+    .option('--behind <text>', 'the word as far as it is typed, to its last comma', '')
+    .action(
+      async (what: string, group: string | undefined, verb: string | undefined, ids: readonly string[], flags) => {
+        await runAction(async (session) => {
+          const place = { command: `${group} ${verb}`, firstId: ids[0], behind: (flags as { behind: string }).behind };
+          const candidates = await candidatesFor(what, place, { declaring, session });
+          // Each line is a candidate. A value that a shell would show differently is not a candidate (security 4, SEC-24).
+          const plain = candidates.filter(({ value }) => value !== '' && safe(value) === value);
+          const lines = plain.map(({ value, label }) => (label === '' ? `${value}\n` : `${value}\t${safe(label)}\n`));
+          session.terminal.out(vouch(lines.join('')));
+        });
+      },
+    );
 };
 
 interface Place {
   /** Group and verb. */
   readonly command: string;
   readonly firstId: string | undefined;
+  /** Empty, or ends with a comma. */
+  readonly behind: string;
 }
 
 interface Asking {
@@ -47,7 +52,7 @@ const mostCandidates = 300;
 
 async function candidatesFor(
   what: string,
-  { command, firstId }: Place,
+  { command, firstId, behind }: Place,
   { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
   const isId = /^\d+$/.test(what);
@@ -59,9 +64,11 @@ async function candidatesFor(
   const found = commands.find((each) => `${each.group} ${each.verb}` === command);
   if (found === undefined && !isGlobal(what)) return await localCandidates(what, command, { declaring, session });
   if (what === 'clear') {
-    return (found?.flags ?? [])
-      .filter(isClearable)
-      .map(({ flag, description }) => ({ value: flag, label: description }));
+    const clearable = (found?.flags ?? []).filter(isClearable);
+    return further(
+      clearable.map(({ flag, description }) => ({ value: flag, label: description })),
+      behind,
+    );
   }
   const id = isId ? found?.positionals[Number(what) - 1] : undefined;
   const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
@@ -70,7 +77,17 @@ async function candidatesFor(
   if (flag?.kind === 'boolean') return ['true', 'false'].map(plainChoice);
   const own = id?.choices ?? flag?.choices ?? flag?.element?.choices;
   const global = (globalFlags as readonly GlobalFlag[]).find((each) => each.name === what)?.choices;
-  return (own ?? global ?? []).map(plainChoice);
+  const choices = (own ?? global ?? []).map(plainChoice);
+  // Others take one value (interface 4.5 for `include`), which may have commas of its own.
+  return flag?.kind === 'list' || flag?.name === 'include' ? further(choices, behind) : choices;
+}
+
+/** The whole word with each value that a list does not have yet. */
+function further(choices: readonly Choice[], behind: string): readonly Choice[] {
+  const given = new Set(behind.split(','));
+  return choices
+    .filter(({ value }) => !given.has(value))
+    .map(({ value, label }) => ({ value: `${behind}${value}`, label }));
 }
 
 function isGlobal(what: string): boolean {

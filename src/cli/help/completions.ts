@@ -115,6 +115,7 @@ _tally() {
     question=($((\${#given[@]} + 1)) $place "\${given[@]}")
   fi
   if ((\${#question[@]})); then
+    [[ $current == *,* ]] && question+=("--behind=\${current%,*},")
     # Outside of quotes bash replaces only what stands behind the last of these.
     for character in : = @; do
       [[ -z $quote && $breaks == *$character* && $current == *$character* ]] || continue
@@ -124,7 +125,9 @@ _tally() {
     while IFS= read -r candidate; do
       candidate=\${candidate%%$'\\t'*}
       [[ $candidate == "$current"* ]] || continue
-      if [[ -z $quote ]]; then COMPREPLY+=("$lead$(printf %q "\${candidate#"$behind"}")")
+      if [[ -z $quote ]]; then
+        word=$(printf %q "\${candidate#"$behind"}")
+        COMPREPLY+=("$lead\${word//\\\\,/,}")
       elif [[ $candidate != *[\\'\\"\\\\\\$\\\`!]* ]]; then COMPREPLY+=("$candidate"); fi
     done < <(tally __complete "\${question[@]}" "\${context[@]}" 2>/dev/null)
   elif [[ $current == -* ]]; then
@@ -188,6 +191,7 @@ _tally() {
     question=($((\${#given} + 1)))
   fi
   if ((\${#question})); then
+    [[ $current == *,* ]] && context+=("--behind=\${current%,*},")
     found=("\${(@f)$(tally __complete $question \${(s: :)place} "\${given[@]}" "\${context[@]}" 2>/dev/null)}")
     for word in "\${found[@]}"; do
       [[ -z $word ]] && continue
@@ -276,7 +280,8 @@ end
 
 # What goes wrong is nothing to be said in the middle of a line.
 function __tally_candidates
-    tally __complete $argv (__tally_context) 2>/dev/null
+    set -l behind (string match -r '^(?:--[\\w-]+=)?(.*,)' -- (commandline -ct))[2]
+    tally __complete $argv (__tally_context) --behind=$behind 2>/dev/null
 end
 
 # Whether these words stand before the cursor, and behind them as many ids as are named.

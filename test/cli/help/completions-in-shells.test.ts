@@ -96,6 +96,9 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally usage cost --external-customer-id ', 'globex'],
       ['tally webhooks trigger ', 'credit.budget.exhausted'],
       ['tally --org ', exampleIds.organization],
+      ['tally webhooks create --event-types invoice.created,', 'invoice.created,invoice.updated'],
+      ['tally invoices list --include lineItems,', 'lineItems,period'],
+      ['tally customers update x --clear legal-name,ext', 'legal-name,external-customer-id'],
       ['tally budgets check ', contract],
       ['tally invoices export ', exampleIds.draft],
       ['tally invoices export x --format ', 'html'],
@@ -188,6 +191,8 @@ describe.skipIf(isMissing('zsh'))('zsh (skipped where it is not installed)', () 
     ['tally credits grant 01900000-0000-7000-8000-00000000000', ['credits', 'grant', contract]],
     ['tally usage cost --external-customer-id gl', ['usage', 'cost', '--external-customer-id', 'globex']],
     ['tally invoices list --status=Pa', ['invoices', 'list', '--status=Paid']],
+    ['tally invoices list --include lineItems,', ['invoices', 'list', '--include', 'lineItems,period']],
+    ['tally invoices list --include=lineItems,', ['invoices', 'list', '--include=lineItems,period']],
     ["tally --database='/none.db' customers get 0", ['--database=/none.db', 'customers', '0']],
   ])('%s is completed by the database', (line, expected) => {
     const bin = commandDirectory(

@@ -77,6 +77,13 @@ describe.runIf(process.platform !== 'win32')('in bash', () => {
     expect(offered('tally -o ', ['json', 'csv'])).toEqual(['json', 'csv']);
   });
 
+  test('a word with commas is asked for with what stands before the last, and keeps them', () => {
+    const line = 'tally keys create --scopes usage:read,me';
+    const { offered: found, asked } = completed(line, ['usage:read,meters:read', 'usage:write']);
+    expect(asked).toBe('__complete scopes keys create --behind=usage:read,');
+    expect(found).toEqual(['read,meters:read']);
+  });
+
   test('only what stands behind a colon is replaced', () => {
     expect(offered('tally keys create --scopes invoices:', ['invoices:read', 'customers:read'])).toEqual(['read']);
     expect(offered('tally usage cost --external-customer-id ops@a', ['ops@acme', 'ops@b'])).toEqual(['acme']);
