@@ -64,7 +64,7 @@ export async function throughOutage<T>(
 /** Seconds until a request of long work is sent again; undefined if it is not. Counts the wait. */
 export function secondsUntilNext(error: BillingError, waits: Waits): number | undefined {
   if (isTooLong(error)) return undefined;
-  const { kind, retryAfterSeconds } = error;
+  const { kind, retryAfterSeconds, answeredStatus } = error;
   if (kind === 'rateLimited') {
     waits.rate += 1;
     return waits.rate > waitsForRate ? undefined : (retryAfterSeconds ?? 1);
@@ -72,7 +72,9 @@ export function secondsUntilNext(error: BillingError, waits: Waits): number | un
   if (!passing.has(kind)) return undefined;
   const seconds = outagePauses[waits.outage];
   waits.outage += 1;
-  return seconds === undefined ? undefined : (retryAfterSeconds ?? seconds);
+  // What a database in this process says is meant for callers over HTTP: five seconds would not outlast a restart of its server.
+  const told = answeredStatus === undefined ? undefined : retryAfterSeconds;
+  return seconds === undefined ? undefined : (told ?? seconds);
 }
 
 /** Whether a service asks for more time than a call may take: then a person had better come back later. */

@@ -23,7 +23,7 @@ describe('a service that fails', () => {
       dependencies: { untilStopped: never },
       reply: () => {
         calls += 1;
-        throw new BillingError(kind, 'no', { retryAfterSeconds: 0, requestId: 'r1' });
+        throw new BillingError(kind, 'no', { retryAfterSeconds: 0, answeredStatus: 503, requestId: 'r1' });
       },
     });
   const line = 'customers create --from - --yes --concurrency 1';
@@ -87,7 +87,7 @@ describe('a service that fails', () => {
         dependencies: { untilStopped: never },
         reply: () => {
           calls += 1;
-          if (calls % 4 > 0) throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0 });
+          if (calls % 4 > 0) throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0, answeredStatus: 503 });
           return { body: { data: { id: 'c' } } as never };
         },
       });

@@ -22,7 +22,8 @@ async function imported(kind: ErrorKind, failures: number, env: Readonly<Record<
     reply: ({ name }) => {
       if (name !== 'usage.ingestBatch') return {};
       batches += 1;
-      if (batches % (failures + 1) > 0) throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0 });
+      if (batches % (failures + 1) > 0)
+        throw new BillingError(kind, 'no answer', { retryAfterSeconds: 0, answeredStatus: 503 });
       return {};
     },
   });

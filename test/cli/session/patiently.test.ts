@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { patiently } from '../../../src/cli/session/patiently.ts';
-import { ConflictError, RateLimitedError } from '../../../src/errors.ts';
+import { patiently, secondsUntilNext } from '../../../src/cli/session/patiently.ts';
+import { ConflictError, RateLimitedError, UnavailableError } from '../../../src/errors.ts';
 import type { BillingError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits.ts';
 
@@ -36,6 +36,15 @@ describe('a call that is refused for its rate', () => {
     });
     expect(await callsOf(late, 1)).toEqual({ calls: 1, waits: 0, end: late });
   });
+});
+
+test.each([
+  ['a service', 503, [1, 1, 1, 1, 1, undefined]],
+  ['a database in this process', undefined, [1, 2, 4, 8, 16, undefined]],
+])('long work that %s keeps from going on waits as that says, or half a minute', (_, answeredStatus, seconds) => {
+  const away = new UnavailableError('away', { retryAfterSeconds: 1, answeredStatus });
+  const waits = { rate: 0, outage: 0 };
+  expect(seconds.map(() => secondsUntilNext(away, waits))).toEqual(seconds);
 });
 
 test('a call that is refused for anything else is made once', async () => {
