@@ -22,6 +22,7 @@ import type { ImportRehearsal } from '../import/rehearsal.ts';
 import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
+import { isElsewhere } from '../target/target.ts';
 import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
 import { checkFields, render, spreadsheetCell } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
@@ -163,8 +164,7 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
       onAccepted: watched === undefined ? undefined : watching(watched),
       onProgress: ({ rows, bytes }) => progress?.update({ rows, done: bytes }),
       signal,
-      // The service may be about to be back. A database in this process has waited for its lock already.
-      onWait: target.kind === 'remote' ? createWaitingNote(session) : undefined,
+      onWait: isElsewhere(target) ? createWaitingNote(session) : undefined,
     });
     progress.stop();
     if (counting !== undefined) await tellLate(session, counting, lateBefore);

@@ -224,6 +224,11 @@ function refuseOrg(flags: TargetFlags): void {
   throw new BillingError('usage', '--org is for databases: the key of a remote service decides the organization');
 }
 
+/** Whether what is written lies behind a network, and may be back a moment after it is away; a file's lock is waited for anyway. */
+export function isElsewhere(target: Target): boolean {
+  return target.kind === 'remote' || target.events !== undefined || target.database.includes('://');
+}
+
 /** The address or database, without a password. */
 export function whereOf(target: Target): string {
   return target.kind === 'remote' ? target.baseUrl : withoutPassword(target.database);

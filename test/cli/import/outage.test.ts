@@ -50,7 +50,14 @@ test('a service that stays away ends the import', async () => {
   expect(await imported('network', 6, service)).toMatchObject({ code: 9, stdout: '', batches: 6 });
 });
 
-test('neither a refusal nor a database in this process is waited for', async () => {
+test.each([
+  { TALLY_DATABASE: 'postgres://ada@127.0.0.1/books' },
+  { TALLY_DATABASE: 'books.db', TALLY_EVENTS: 'clickhouse://ada@127.0.0.1:8123/events' },
+])('the server of a database is waited for like a service: %o', async (env) => {
+  expect(await imported('unavailable', 5, env)).toMatchObject({ code: 0, batches: 12 });
+});
+
+test('neither a refusal nor a file is waited for', async () => {
   expect(await imported('forbidden', 1, service)).toMatchObject({ code: 6, batches: 1 });
   expect(await imported('unavailable', 1, {})).toMatchObject({ code: 9, batches: 1 });
 });
