@@ -138,6 +138,12 @@ export function cutFileError(path: string): BillingError {
   });
 }
 
+export function strayLogError(path: string): UnavailableError {
+  return new UnavailableError(`the database ${path} is missing, and its log (-wal) is there; nothing was made`, {
+    hint: 'put the file back beside its log, which has what was written last; for a new database move the log away',
+  });
+}
+
 const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> = {
   [code.busy]: (path, cause) => lockedError(path, 0, cause),
   [code.locked]: (path, cause) => lockedError(path, 0, cause),

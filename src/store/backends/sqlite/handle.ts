@@ -12,7 +12,7 @@ import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
 import { factsOf, refuseLongPath } from '../../file-facts.ts';
 import type { StoreOptions } from '../../store.ts';
-import { cutFileError, foreignFileError, isNotWritable } from './errors.ts';
+import { cutFileError, foreignFileError, isNotWritable, strayLogError } from './errors.ts';
 import { sliceMilliseconds } from './lock-wait.ts';
 import { watchNames } from './names.ts';
 import { removeNewestNote } from './newest-note.ts';
@@ -129,8 +129,10 @@ export function prepareFile(path: string, { isRead }: { readonly isRead: boolean
   const found = factsOf(path);
   if (found === undefined && isRead)
     throw new NotFoundError(`there is no database ${path}`, { hint: 'check the path' });
-  if (found === undefined) createFile(path);
-  else if (found.isFile()) refuseCut(path, found.size);
+  if (found === undefined) {
+    refuseStrayLog(path);
+    createFile(path);
+  } else if (found.isFile()) refuseCut(path, found.size);
   else throw noFileError(path, found);
 }
 
@@ -153,6 +155,12 @@ function refuseCut(path: string, size: number): void {
   if (size > 0) throw foreignFileError(path);
   // Its maker removes the mark once the file has content, so the size is read again after looking for the mark.
   if (!existsSync(pathOfMark(path)) && factsOf(path)?.size === 0) throw cutFileError(path);
+}
+
+/** SQLite would remove the log of a file that was moved away, with all that was acknowledged in it, for one that is made now. */
+function refuseStrayLog(path: string): void {
+  // Another process may have made both meanwhile, the file first.
+  if (hasLog(path) && !isFile(path)) throw strayLogError(path);
 }
 
 /** Called once the file has content. */
