@@ -179,10 +179,8 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
         const { openMirrorBilling } = await import('./engine/mirror-billing.ts');
         return await openMirrorBilling(target.database);
       }
-      const { isToBeMade } = await import('./store/open.ts');
-      const isNew = isRehearsal !== true && target.database !== inMemory && isToBeMade(target.database);
       const opened = isRehearsal === true ? await unmade(target) : target;
-      const { engine, copyBefore, close } = await openEngine(opened, undefined, isReading);
+      const { engine, isNew, copyBefore, close } = await openEngine(opened, undefined, isReading);
       try {
         const owner = await engine.owner(target.organization);
         return { billing: engine.as(owner), rehearsal: engine.rehearsal(owner), close, isNew, copyBefore };
@@ -312,19 +310,22 @@ async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }, readOnly = false) {
-  const [{ openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }, { limits }] = await Promise.all([
-    import('./store/open.ts'),
-    import('./engine/engine.ts'),
-    import('./store/open-meter-sql.ts'),
-    import('./limits.ts'),
-  ]);
+  const [{ isToBeMade, openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }, { limits }] =
+    await Promise.all([
+      import('./store/open.ts'),
+      import('./engine/engine.ts'),
+      import('./store/open-meter-sql.ts'),
+      import('./limits.ts'),
+    ]);
   await refuseUnknownSslMode(target.database, env['PGSSLMODE']);
+  const isNew = target.database !== inMemory && isToBeMade(target.database);
   const store = await openStore(target.database, { events: target.events, readOnly });
   const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
   const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });
   return {
     engine,
+    isNew,
     copyBefore: store.copyBefore,
     openWebhookSender: async (options: WebhookSenderOptions) => await openWebhookSender(store, options),
     close: () => engine.close(),

@@ -317,6 +317,15 @@ describe('serve', () => {
     expect(await told).toContain(`tally: the database ${database} was upgraded to schema 99 while in use`);
   });
 
+  test('says that its database was not there, since its name may be misspelt', async () => {
+    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'new.db');
+    const { child, ended } = await serving(home({ TALLY_DATABASE: database }));
+    const told = text(child.stderr);
+    child.kill('SIGTERM');
+    await ended;
+    expect(await told).toBe(`created ${database}: there was no database\n`);
+  });
+
   test('gives the same answers to a client with a key', async () => {
     const env = home();
     const made = await tally(['keys', 'create', '--name', 'ci', '--scopes', '*', '--json', 'key'], env);

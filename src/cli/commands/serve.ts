@@ -6,7 +6,7 @@ import type { Engine } from '../../operations/index.ts';
 import { wholeNumber } from '../command-line/whole-number-flag.ts';
 import { readTextFile } from '../files/files.ts';
 import { warnOfPlace } from '../session/open-billing.ts';
-import { tellOfUpgrade } from '../session/open-session.ts';
+import { tellOfOpening } from '../session/open-session.ts';
 import { tell } from '../session/tell.ts';
 import { allowFormats } from '../output/output.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -94,7 +94,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const target = requireEmbedded(await session.target(), 'serve');
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
-  tellOfUpgrade(session, opened);
+  tellOfOpening(session, target, opened);
   warnOfPlace(session, target);
   try {
     // Creates the organization before the first request, so that a key can be made for it meanwhile.

@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { printBody } from '../output/output.ts';
+import { tellOfOpening } from '../session/open-session.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { OpenEngine, Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
@@ -48,7 +49,9 @@ const view = {
 async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   const target = requireEmbedded(await session.target(), 'webhooks deliver');
   await confirmWrite(session, target, say`Send every webhook that is due`);
-  const data = await deliverFrom(await session.dependencies.openEngine(target), flags);
+  const opened = await session.dependencies.openEngine(target);
+  tellOfOpening(session, target, opened);
+  const data = await deliverFrom(opened, flags);
   await printBody({ data }, { view }, session);
   if (data.retrying > 0)
     tell(session, say`sent again later: ${data.retrying}; see why with: tally webhooks deliveries`);

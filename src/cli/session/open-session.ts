@@ -7,7 +7,7 @@ import type { ProfileStore } from '../target/profiles.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { Dependencies, OpenBilling, Session } from './session.ts';
 import { resolveEmbedded, resolveTarget } from '../target/target.ts';
-import type { Target, TargetOptions } from '../target/target.ts';
+import type { EmbeddedTarget, Target, TargetOptions } from '../target/target.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { tell } from './tell.ts';
@@ -44,8 +44,8 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
 }
 
 /**
- * Reports what a person would not see. A missing database file is created: with a misspelt path it would look like empty
- * books. A service that asks for patience may do so for two minutes. A proxy is told with --debug alone (security 3, SEC-14).
+ * Reports what a person would not see. A service that asks for patience may do so for two minutes. A proxy is told with --debug
+ * alone (security 3, SEC-14).
  */
 function tellingOpening(
   dependencies: Dependencies,
@@ -65,10 +65,7 @@ function tellingOpening(
         );
       },
     });
-    if (opened.isNew === true && target.kind === 'embedded' && target.sources['database'] !== 'default') {
-      tell(talk, say`created ${target.database}: there was no database`);
-    }
-    tellOfUpgrade(talk, opened);
+    if (target.kind === 'embedded') tellOfOpening(talk, target, opened);
     if (talk.flags.debug === true && opened.proxy !== undefined && !isProxyTold) {
       isProxyTold = true;
       tell(talk, say`tally: the way to the service is the proxy ${opened.proxy}, unless NO_PROXY names its host`);
@@ -77,11 +74,17 @@ function tellingOpening(
   };
 }
 
-/** Reports the copy: the old version of the program can read it, and not the upgraded database. */
-export function tellOfUpgrade(
+/**
+ * Reports a file that was made, because with a misspelt path it would look like empty books, and the copy of one that was
+ * upgraded: the old version of the program can read that, and not the upgraded database.
+ */
+export function tellOfOpening(
   talk: Pick<Session, 'terminal' | 'flags'>,
-  { copyBefore }: Pick<OpenBilling, 'copyBefore'>,
+  target: EmbeddedTarget,
+  { isNew, copyBefore }: Pick<OpenBilling, 'isNew' | 'copyBefore'>,
 ): void {
+  if (isNew === true && target.sources['database'] !== 'default')
+    tell(talk, say`created ${target.database}: there was no database`);
   if (copyBefore !== undefined) tell(talk, say`upgraded the database; a copy from before is kept: ${copyBefore}`);
 }
 

@@ -38,6 +38,8 @@ export interface OpenBillingOptions {
 
 export interface OpenEngine {
   readonly engine: Engine;
+  /** Whether opening it created the database. */
+  readonly isNew?: boolean;
   /** Path of a copy of what the database was, where opening it has upgraded it. */
   readonly copyBefore?: string | undefined;
   /** Opens the sender of the database's webhooks; close it before the engine. */
