@@ -1,10 +1,7 @@
 /** A book with a due bill run: contracts with usage of the same month, each with a grant, and events for all of them. */
 
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
-
-import { createEngine } from '../src/engine/engine.ts';
-import { openStore } from '../src/store/open.ts';
 import { type Create, creator } from './creator.ts';
+import { openBook } from './engine.ts';
 
 export interface BookSize {
   readonly contracts: number;
@@ -18,14 +15,7 @@ const batchSize = 10_000;
 
 /** Writes the book to a new file. */
 export async function writeBillingBook(file: string, { contracts, events }: BookSize): Promise<void> {
-  const store = await openStore(file);
-  const engine = createEngine({
-    store,
-    now: () => Temporal.Instant.from('2026-04-01T00:00:00Z'),
-    newId: randomUUIDv7,
-    randomBytes,
-    finalizationGraceHours: 12,
-  });
+  const engine = await openBook(file, () => Temporal.Instant.from('2026-04-01T00:00:00Z'));
   const billing = engine.as(await engine.owner());
   const create = creator(billing);
   const planId = await createPlan(create);

@@ -1,12 +1,10 @@
 /** The service itself with the events of `event-data.ts`: customers, meters with prices, and batches through the engine. */
 
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
-
-import { createEngine } from '../src/engine/engine.ts';
 import type { Billing } from '../src/operations/index.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { creator } from './creator.ts';
+import { engineOn } from './engine.ts';
 import { customerCount, customerName, eventAt } from './event-data.ts';
 import { type Range, removeDatabase } from './event-limits.ts';
 
@@ -20,13 +18,7 @@ export interface EventService {
 export async function openService(file: string, options: { readonly meters?: number } = {}): Promise<EventService> {
   if (options.meters !== undefined) removeDatabase(file);
   const store = await openStore(file);
-  const engine = createEngine({
-    store,
-    now: () => Temporal.Instant.from('2026-04-10T00:00:00Z'),
-    newId: randomUUIDv7,
-    randomBytes,
-    finalizationGraceHours: 12,
-  });
+  const engine = engineOn(store, () => Temporal.Instant.from('2026-04-10T00:00:00Z'));
   const billing = engine.as(await engine.owner());
   if (options.meters !== undefined) await makeCatalog(billing, options.meters);
   return { store, billing, close: async () => await store.close() };

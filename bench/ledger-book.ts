@@ -1,12 +1,8 @@
 /** A book with customers whose contracts have credits, and a key to it. */
 
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
-
-import { createEngine } from '../src/engine/engine.ts';
-import type { Engine } from '../src/operations/index.ts';
-import { openStore } from '../src/store/open.ts';
 import { createPlan } from './billing-book.ts';
 import { creator } from './creator.ts';
+import { openBook } from './engine.ts';
 
 export interface LedgerBook {
   readonly key: string;
@@ -35,15 +31,4 @@ export async function writeLedgerBook(file: string, contracts: number): Promise<
   const { body } = await billing.call('keys.create', { body: { name: 'bench', scopes: ['*'] } });
   await engine.close();
   return { ...book, key: body.data.key };
-}
-
-/** An engine on a book; closing it closes the file. */
-export async function openBook(file: string): Promise<Engine> {
-  return createEngine({
-    store: await openStore(file),
-    now: () => Temporal.Now.instant(),
-    newId: randomUUIDv7,
-    randomBytes,
-    finalizationGraceHours: 12,
-  });
 }

@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 
 import { bareDeductionsPerSecond } from './bare-deductions.ts';
+import { openBook } from './engine.ts';
 import type { InstalledPackage } from './installed-package.ts';
-import { type LedgerBook, openBook, writeLedgerBook } from './ledger-book.ts';
+import { type LedgerBook, writeLedgerBook } from './ledger-book.ts';
 import { median } from './measure.ts';
 import type { Result } from './report.ts';
 

@@ -3,13 +3,12 @@
  * server that answers "hello". Tells its parent its URL and, on request, how much processor time it has used.
  */
 
-import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import { createServer as createBareServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { createEngine } from '../src/engine/engine.ts';
 import { createServer } from '../src/server/server.ts';
-import { openStore } from '../src/store/open.ts';
+import { openBook } from './engine.ts';
 
 const [database] = process.argv.slice(2);
 process.send?.({ url: database === undefined ? await serveHello() : await serveBook(database) });
@@ -30,13 +29,7 @@ async function serveHello(): Promise<string> {
 
 async function serveBook(file: string): Promise<string> {
   const now = (): Temporal.Instant => Temporal.Now.instant();
-  const engine = createEngine({
-    store: await openStore(file),
-    now,
-    newId: randomUUIDv7,
-    randomBytes,
-    finalizationGraceHours: 12,
-  });
+  const engine = await openBook(file, now);
   const server = createServer({ engine, version: 'bench', port: 0, rateLimitPerMinute: 1e9, now, newId: randomUUIDv7 });
   return (await server.listen()).url;
 }
