@@ -12,7 +12,6 @@ export interface Result {
     | 'us'
     | 'rows/s'
     | 'contracts/s'
-    | 'grants/s'
     | 'commits/s'
     | 'deductions/s'
     | 'events/s'
