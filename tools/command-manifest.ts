@@ -224,6 +224,6 @@ function checkNames(operation: string, flags: readonly FlagSpec[], local: readon
 }
 
 /** `externalCustomerId` becomes `external-customer-id`. */
-function kebabCase(name: string): string {
+export function kebabCase(name: string): string {
   return name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase();
 }

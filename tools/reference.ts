@@ -5,6 +5,7 @@ import type { HelpPage } from '../src/cli/help/page.ts';
 import { allOperations } from '../src/operations/all.ts';
 import { commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
+import { kebabCase } from './command-manifest.ts';
 
 /** One section for each group of commands, in the order of help, and one for commands that are not operations. */
 export function referenceMarkdown(local: readonly HelpPage[]): string {
@@ -45,8 +46,4 @@ function row(operation: Operation): string {
   const positional = (command.positional ?? []).map((name) => ` <${kebabCase(name)}>`).join('');
   const request = route === undefined ? 'local only' : `\`${route.method} ${route.path}\`${documented ? '' : ' *'}`;
   return `| \`tally ${command.group} ${command.verb}${positional}\` | ${summary} | ${request} | \`${scope}\` |`;
-}
-
-function kebabCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
