@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+import { decimalForm } from '../src/operations/field-rules.ts';
 import { changesState, commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 import type { ReferenceKind } from '../src/operations/references.ts';
@@ -198,7 +199,7 @@ function placeholderOf(name: string, schema: Schema, shape: Shape): string {
   if (format === 'date') return 'date';
   if (format === 'date-time') return 'date-time';
   if (format === 'email') return 'email';
-  if (pattern?.startsWith('^\\d{1,15}') === true) return 'decimal';
+  if (pattern === decimalForm.source) return 'decimal';
   if (name.endsWith('Id')) return 'id';
   return wordOf(shape.kind);
 }
