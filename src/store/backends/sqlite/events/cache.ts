@@ -30,15 +30,17 @@ export interface ReadingCache {
 const heldEvents = 400_000;
 /** A segment without any event takes as much memory as this many events. */
 const eventsOfBareSegment = 40;
-const heldTotals = 4_096;
+/** Characters of the cached totals, some 2 bytes each: a day can have thousands of combinations. */
+const heldCharacters = 40_000_000;
+/** Totals without any combination take as much memory as this many characters. */
+const charactersOfBareTotals = 400;
 const heldNames = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
-  const segments = new Map<string, Segment>();
-  const totals = new Map<string, Totals>();
+  const segments = createHeld<Segment>(heldEvents);
+  const totals = createHeld<Totals>(heldCharacters);
   const names = new Map<number, string>();
   let handle = connection.handleCount;
-  let eventCount = 0;
   let changed = 0;
 
   const isCommitted = (): boolean => changed !== connection.transactionCount;
@@ -50,7 +52,6 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
     segments.clear();
     totals.clear();
     names.clear();
-    eventCount = 0;
   }
 
   return {
@@ -60,14 +61,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const known = segments.get(key);
       if (known !== undefined) return known;
       const segment = loadSegment(connection, id);
-      if (isOnce === true || !isCommitted() || weightOf(segment) > heldEvents) return segment;
-      segments.set(key, segment);
-      eventCount += weightOf(segment);
-      for (const [oldest, held] of segments) {
-        if (eventCount <= heldEvents) break;
-        segments.delete(oldest);
-        eventCount -= weightOf(held);
-      }
+      if (isOnce !== true && isCommitted()) segments.add(key, segment, segment.rowCount + eventsOfBareSegment);
       return segment;
     },
     eventName(nameId) {
@@ -90,10 +84,9 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
         .prepare('SELECT "cells" FROM "eventTotals" WHERE "segmentId" = ? AND "ruleId" = ? AND "revision" = ?')
         .get(id, ruleId, revision);
       if (kept === undefined) return undefined;
-      const found = JSON.parse(kept['cells'] as string) as Totals;
-      if (!isCommitted()) return found;
-      totals.set(key, found);
-      keepNewest(totals, heldTotals);
+      const cells = kept['cells'] as string;
+      const found = JSON.parse(cells) as Totals;
+      if (isCommitted()) totals.add(key, found, cells.length + charactersOfBareTotals);
       return found;
     },
     noteChange() {
@@ -102,8 +95,26 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   };
 }
 
-function weightOf({ rowCount }: Segment): number {
-  return rowCount + eventsOfBareSegment;
+/** Holds values; once they weigh more than `most` together, those that came first go. */
+function createHeld<V>(most: number) {
+  const held = new Map<string, { readonly value: V; readonly weight: number }>();
+  let sum = 0;
+  return {
+    get: (key: string) => held.get(key)?.value,
+    add(key: string, value: V, weight: number): void {
+      held.set(key, { value, weight });
+      sum += weight;
+      for (const [oldest, each] of held) {
+        if (sum <= most) break;
+        held.delete(oldest);
+        sum -= each.weight;
+      }
+    },
+    clear(): void {
+      held.clear();
+      sum = 0;
+    },
+  };
 }
 
 function loadSegment(connection: SqliteConnection, id: number): Segment {

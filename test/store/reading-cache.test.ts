@@ -1,0 +1,45 @@
+/** What a process that answers many questions keeps in memory of what it has read. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { openConnection, type SqliteConnection } from '../../src/store/backends/sqlite/connection.ts';
+import { createReadingCache } from '../../src/store/backends/sqlite/events/cache.ts';
+import { openStore } from '../../src/store/open.ts';
+
+let directory: string;
+let connection: SqliteConnection;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'tallybook-reading-cache-'));
+  const file = join(directory, 'book.db');
+  await (await openStore(file)).close();
+  connection = await openConnection(file, {});
+  await connection.begin('write');
+  connection.prepare(`INSERT INTO "eventRules" VALUES (1, '[]')`).run();
+});
+afterEach(() => {
+  connection.rollback();
+  connection.close();
+  rmSync(directory, { recursive: true });
+});
+
+test('totals that were read stay in memory until all of them together are too large for it', () => {
+  const cache = createReadingCache(connection);
+  const read = (id: number) => cache.totals({ id, revision: 1 }, 1n);
+  for (const id of [1, 2, 3, 4]) write(id, 12_000_000);
+  const first = read(1);
+  for (const id of [2, 3]) read(id);
+  expect(read(1) === first).toBe(true);
+  const fourth = read(4);
+  expect([read(1) === first, read(4) === fourth]).toStrictEqual([false, true]);
+});
+
+/** Keeps totals of a segment, written in about that many characters. */
+function write(segmentId: number, characters: number): void {
+  const cells = JSON.stringify([[0, [0], ['x'.repeat(characters)], [1], [1]]]);
+  connection.prepare('INSERT INTO "eventTotals" VALUES (?, 1, 1, ?)').run(segmentId, cells);
+}
