@@ -131,9 +131,8 @@ async function work(job: Work): Promise<void> {
   if (left.length < wanted.length) {
     tell(session, say`${wanted.length - left.length} of ${wanted.length} were pulled before the interruption`);
   }
-  const outcomes = new Map(
-    wanted.filter((each) => !left.includes(each)).map(({ contractId }) => [contractId, earlier(contractId)]),
-  );
+  const pulled = new Set(wanted).difference(new Set(left));
+  const outcomes = new Map(pulled.values().map(({ contractId }) => [contractId, earlier(contractId)]));
   const failures = new Map<string, BillingError>();
   if (outcomes.size > 0) await keepPrices();
   const pullOne = createPull(job, { outcomes, failures, keepPrices, now });
