@@ -5,9 +5,9 @@
 
 import { foldLedger } from '../calculation/ledger.ts';
 import type { LedgerEntry, LedgerSourceType } from '../calculation/ledger.ts';
-import { decimal, microsOfCredits } from '../calculation/money.ts';
+import { decimal, decimalText, microsOfCredits } from '../calculation/money.ts';
 import { BadRequestError, BillingError, NotFoundError } from '../errors.ts';
-import { textOfNumber } from '../exact-json.ts';
+import { type ExactNumber, textOfNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { loadOutline } from '../operations/index.ts';
 import type { Answer, Billing, OperationName, OperationTable, ResponseBody } from '../operations/index.ts';
@@ -192,13 +192,13 @@ async function readBalance(mirror: Mirror, { params, query }: ParsedInput<Operat
 
 /** Members that the interface does not show play no part in a balance, except for the price paid for a credit. */
 function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): LedgerEntry {
-  const creditRateCents = BigInt(textOfNumber(entry.creditRateCents));
+  const creditRateCents = integerOf(entry.creditRateCents);
   return {
     id: entry.id,
     seq,
     contractId,
     type: entry.type,
-    amountCents: BigInt(textOfNumber(entry.amountCents)),
+    amountCents: integerOf(entry.amountCents),
     creditMicros: microsOfCredits(decimal(textOfNumber(entry.creditAmount))),
     creditRateCents,
     purchaseRateCents: entry.isPromotional ? 0n : creditRateCents,
@@ -214,6 +214,11 @@ function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): Ledge
     creditBalanceAfterMicros: 0n,
     createdAt: Temporal.Instant.from(entry.createdAt),
   };
+}
+
+/** `5000.0` is an integer of JSON, too. */
+function integerOf(value: ExactNumber): bigint {
+  return BigInt(decimalText(decimal(textOfNumber(value))));
 }
 
 /** The budgets of the last pull, without what they had consumed. */

@@ -103,6 +103,20 @@ describe('what the mirror answers', () => {
     expect((await on.offline(...words)).stdout).toBe(stdout);
   });
 
+  test('is the same balance where the service writes whole amounts with decimals', async () => {
+    await on.pullAll();
+    const [contract = ''] = on.contracts;
+    const words = ['credits', 'balance', contract, '-o', 'json'];
+    const before = await on.offline(...words);
+    const file = new DatabaseSync(on.mirror);
+    const { body } = file.prepare(`SELECT body FROM records WHERE kind = 'ledger' AND id = ?`).get(contract) ?? {};
+    const decimals = String(body).replaceAll(/"(?:amountCents|creditRateCents)":-?\d+/g, (member) => `${member}.0`);
+    expect(decimals).toContain('"amountCents":700.0,');
+    file.prepare(`UPDATE records SET body = ? WHERE kind = 'ledger' AND id = ?`).run(decimals, contract);
+    file.close();
+    expect(await on.offline(...words)).toEqual(before);
+  });
+
   test('of a contract is its dates and customer, its plan where it was named, and all of it with --published', async () => {
     await on.pullAll('--plan', on.plan);
     const get = async (contract = '') => {
