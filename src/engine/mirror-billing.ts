@@ -192,14 +192,14 @@ async function readBalance(mirror: Mirror, { params, query }: ParsedInput<Operat
 
 /** Members that the interface does not show play no part in a balance, except for the price paid for a credit. */
 function ledgerEntryOf(entry: WireEntry, seq: number, contractId: string): LedgerEntry {
-  const creditRateCents = integerOf(entry.creditRateCents);
+  const creditRateCents = integerOf(entry.creditRateCents ?? 0);
   return {
     id: entry.id,
     seq,
     contractId,
     type: entry.type,
     amountCents: integerOf(entry.amountCents),
-    creditMicros: microsOfCredits(decimal(textOfNumber(entry.creditAmount))),
+    creditMicros: microsOfCredits(decimal(textOfNumber(entry.creditAmount ?? 0))),
     creditRateCents,
     purchaseRateCents: entry.isPromotional ? 0n : creditRateCents,
     currency: entry.currency,
