@@ -40,8 +40,8 @@ export interface Waits {
 }
 
 /**
- * Repeats a call that gets no answer or was refused for its rate, unless `signal` says to stop; the call has to do no more when
- * it is made twice.
+ * Repeats a call that gets no answer or was refused for its rate; the call has to do no more when it is made twice. Throws an
+ * interruption in place of such a failure once `signal` says to stop.
  */
 export async function throughOutage<T>(
   call: () => Promise<T>,
@@ -52,11 +52,17 @@ export async function throughOutage<T>(
     try {
       return await call();
     } catch (error) {
-      if (!(error instanceof BillingError) || signal?.aborted === true) throw error;
+      if (!(error instanceof BillingError)) throw error;
       const seconds = secondsUntilNext(error, waits);
       if (seconds === undefined) throw error;
-      onWait(error);
-      await pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
+      if (signal?.aborted !== true) {
+        onWait(error);
+        await pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
+      }
+      if (signal?.aborted === true) {
+        const hint = 'repeat the command to go on: what is done counts once';
+        throw new BillingError('interrupted', 'interrupted', { cause: error, hint });
+      }
     }
   }
 }

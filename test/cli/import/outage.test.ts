@@ -46,6 +46,27 @@ test('a batch beyond the rate is sent again when the service says, though not wi
   expect(await imported('rateLimited', 101, service)).toMatchObject({ code: 5, stdout: '', batches: 101 });
 });
 
+test.each(['while it is waited for', 'before it has failed'])(
+  'an interrupt of an import whose service is away, %s, ends it as one',
+  async (when) => {
+    let stop: () => void = () => undefined;
+    const shell = createShell({
+      env: service,
+      dependencies: { untilStopped: async () => await new Promise<void>((resolve) => (stop = resolve)) },
+      reply: async ({ name }) => {
+        if (name !== 'usage.ingestBatch') return {};
+        if (when === 'before it has failed') stop();
+        else setImmediate(stop);
+        await Promise.resolve();
+        throw new BillingError('network', 'no answer');
+      },
+    });
+    const { code, stdout, stderr } = await shell.run(line, { input });
+    expect([code, stdout]).toEqual([130, '']);
+    expect(stderr).toContain('tally: interrupted');
+  },
+);
+
 test('a service that stays away ends the import', async () => {
   expect(await imported('network', 6, service)).toMatchObject({ code: 9, stdout: '', batches: 6 });
 });
