@@ -60,6 +60,11 @@ describe.skipIf(process.platform === 'win32').each(writers)('%s', (_name, wordsF
     expect((statSync(path).mode & 0o777).toString(8)).toBe('600');
   });
 
+  test('takes a dash for no file', async () => {
+    expect(await write('-')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(existsSync('-')).toBe(false);
+  });
+
   test('leaves a file of somebody else’s work as it is', async () => {
     const path = place();
     writeFileSync(path, 'work');

@@ -35,6 +35,7 @@ const newFileHint = 'name a file that does not exist yet';
  */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
+  refuseDash(path);
   if (isForced) refuseDatabase(path);
   const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   let isWhole = false;
@@ -54,6 +55,7 @@ export function writeOutputFile(path: string, content: string | Uint8Array, opti
 /** Throws what `writeOutputFile` would throw for the path, before long work whose result goes there; writes nothing. */
 export function checkOutputFile(path: string, { isForced = false }: OutputFileOptions = {}): void {
   try {
+    refuseDash(path);
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (path === '') throw unwritable(path, {});
     if (found?.isDirectory() === true) throw unwritable(path, { code: 'EISDIR' });
@@ -76,6 +78,14 @@ export function checkEarlierOutput(path: string, { header, what }: { header: str
   if (beginning === '' || beginning === header) return;
   throw new BillingError('usage', `${path} exists and is not a ${what}`, {
     hint: `${newFileHint}, or the ${what} of an earlier run`,
+  });
+}
+
+/** Where something is read, a dash is standard input; a file of that name is not what anybody wants. */
+function refuseDash(path: string): void {
+  if (path !== '-') return;
+  throw new BillingError('usage', 'cannot write -: standard output has the answer when no file is named', {
+    hint: 'leave the flag out, or name a file',
   });
 }
 
