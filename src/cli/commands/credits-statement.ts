@@ -104,7 +104,7 @@ async function readStatement(billing: Billing, contractId: string, asked: Asked)
       const invoiceNumbers = await numbersOfDrafts(billing, statement);
       return statementPage({ contractId, recipient, sender, period, statement, invoiceNumbers });
     },
-    body: { data: wireStatement(statement, { contractId, period }) },
+    body: () => ({ data: wireStatement(statement, { contractId, period }) }),
     view,
     fields: [...columnPaths(view), 'invoiceId'],
   };

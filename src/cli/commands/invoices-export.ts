@@ -67,11 +67,17 @@ async function readInvoice(
 ): Promise<Rendering> {
   const sender = await senderLines(flags, session);
   const { body } = await billing.call('invoices.get', { params: { invoiceId }, query: { include: 'lineItems' } });
-  const recipient = await readRecipient(billing, body.data.customerId);
-  const { invoicePage } = await import('../documents/invoice-page.ts');
+  const invoice = body.data;
   return {
-    page: () => invoicePage({ invoice: body.data, sender, ...recipient }),
-    body: { data: { invoice: body.data, customer: recipient.customer, billingAddress: recipient.address ?? null } },
+    async page() {
+      const { invoicePage } = await import('../documents/invoice-page.ts');
+      return invoicePage({ invoice, sender, ...(await readRecipient(billing, invoice.customerId)) });
+    },
+    async body(isWhole) {
+      if (!isWhole) return { data: { invoice } };
+      const { customer, address = null } = await readRecipient(billing, invoice.customerId);
+      return { data: { invoice, customer, billingAddress: address } };
+    },
     view,
     fields,
   };

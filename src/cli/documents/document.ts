@@ -29,7 +29,8 @@ export interface DocumentFlags {
 export interface Rendering {
   /** May read from the service what only the page shows. */
   readonly page: () => string | Promise<string>;
-  readonly body: unknown;
+  /** The answer, or its rows alone where only they are printed. */
+  readonly body: (isWhole: boolean) => unknown;
   readonly view: View;
   readonly fields: readonly string[];
 }
@@ -62,8 +63,11 @@ async function rendered(
   { terminal }: Session,
 ): Promise<SafeText> {
   if (choice === 'html') return vouch(await page());
-  return await render(body, view, { choice, fields, stdout: terminal.stdout });
+  const isWhole = !ofRows.has(choice.format);
+  return await render(await body(isWhole), view, { choice, fields, stdout: terminal.stdout });
 }
+
+const ofRows: ReadonlySet<OutputChoice['format']> = new Set(['table', 'csv', 'tsv', 'jsonl', 'name']);
 
 /** The format of `--format`, of `-o`, or of the file's ending; else a table on a terminal and the page elsewhere. */
 function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal }: Session): OutputChoice | 'html' {

@@ -237,6 +237,15 @@ describe('documents', () => {
     expect(textOf(stdout)).toContain(shownName);
   });
 
+  test.each([
+    ['csv', ['invoices.get']],
+    ['json', ['invoices.get', 'customers.get', 'customers.billingAddress']],
+  ])('ask for a customer only where one is shown: %s', async (format, asked) => {
+    const shell = createShell({ reply });
+    expect(await shell.run(`invoices export i --format ${format}`)).toMatchObject({ code: 0 });
+    expect(shell.calls.map(({ name }) => name)).toEqual(asked);
+  });
+
   test('are a table on a terminal, in which foreign texts do nothing', async () => {
     const { stdout } = await createShell({ reply }).run('invoices export i', { isTerminal: true, columns: 200 });
     expect(stdout).toMatch(/^ITEM +DESCRIPTION +QUANTITY/m);
