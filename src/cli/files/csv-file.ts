@@ -39,6 +39,7 @@ export function isAboutCsv(code: string): boolean {
 /** Throws a usage error for a file that cannot be read, and BadRequestError for one that is not CSV or has no header. */
 export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
+  if (/^\s*[[{]/.test(text)) throw jsonInPlace();
   const { parse } = await import('csv-parse/sync');
   const records = parsed(text, () => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[], delimiter);
   const [first, ...rest] = records;
@@ -47,6 +48,13 @@ export async function readCsv(path: string, delimiter: string, terminal: Termina
   linesOf(first);
   const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));
   return { header: first.record.map((name) => name.trim()), rows };
+}
+
+/** The parser would complain of a quote. */
+function jsonInPlace(): BadRequestError {
+  return new BadRequestError('the file is JSON, where CSV with a header line is read', {
+    hint: 'make CSV of it, for example with @csv of jq',
+  });
 }
 
 /** The refusal of a file without even a header. */

@@ -141,6 +141,14 @@ describe('the command line', () => {
     expect([german.code, german.stderr]).toEqual([8, expect.stringContaining("--delimiter ';'")]);
   });
 
+  test.each(['[{"name":"A"}]', '{"name":"A"}\n{"name":"B"}\n'])(
+    'JSON in place of CSV is told as that: %j',
+    async (input) => {
+      const { code, stderr } = await createShell().run('customers create --from -', { input });
+      expect([code, stderr]).toEqual([8, expect.stringContaining('the file is JSON, where CSV')]);
+    },
+  );
+
   test('a grant of nothing goes with --allow-zero', async () => {
     const shell = createShell({ reply: () => ({ body: { data: { id: 'k', customerId: 'c', name: 'C' } } as never }) });
     const input = 'contractId,amountCents,expiresAt\nk,0,2099-01-01T00:00:00Z\n';
