@@ -38,6 +38,16 @@ test('totals that were read stay in memory until all of them together are too la
   expect([read(1) === first, read(4) === fourth]).toStrictEqual([false, true]);
 });
 
+test('totals that are too large alone are not held, and push out no others', () => {
+  const cache = createReadingCache(connection);
+  const read = (id: number) => cache.totals({ id, revision: 1 }, 1n);
+  write(1, 1_000);
+  write(2, 41_000_000);
+  const first = read(1);
+  const large = read(2);
+  expect([read(1) === first, read(2) === large]).toStrictEqual([true, false]);
+});
+
 /** Keeps totals of a segment, written in about that many characters. */
 function write(segmentId: number, characters: number): void {
   const cells = JSON.stringify([[0, [0], ['x'.repeat(characters)], [1], [1]]]);

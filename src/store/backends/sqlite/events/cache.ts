@@ -95,13 +95,14 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   };
 }
 
-/** Holds values; once they weigh more than `most` together, those that came first go. */
+/** Holds values; once they weigh more than `most` together, those that came first go. One that weighs more alone is not held. */
 function createHeld<V>(most: number) {
   const held = new Map<string, { readonly value: V; readonly weight: number }>();
   let sum = 0;
   return {
     get: (key: string) => held.get(key)?.value,
     add(key: string, value: V, weight: number): void {
+      if (weight > most) return;
       held.set(key, { value, weight });
       sum += weight;
       for (const [oldest, each] of held) {
