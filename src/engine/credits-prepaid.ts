@@ -30,7 +30,7 @@ export async function takeBackPrepaid(context: CallContext, contract: Contract, 
   const taken = standingUsageOn(entries, ids).filter(({ grantEntryId }) => grantEntryId === grant.id);
   for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   await takeBack(writer, grant, { now, unbought: invoice });
-  await writer.finish();
+  writer.close();
 }
 
 /**
@@ -54,7 +54,7 @@ export async function takeBackKept(context: CallContext, contract: Contract, inv
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   for (const entry of kept.toReversed()) await reverseEntry(writer, entry);
   await takeBack(writer, grant, { now, unbought, atMostCents: -sumOf(kept.map(({ amountCents }) => amountCents)) });
-  await writer.finish();
+  writer.close();
 }
 
 /**

@@ -18,6 +18,7 @@ import { finalizeInvoice, isCustomerPaused } from './invoices-finalize.ts';
 import { isDue, transitions } from './invoices-transitions.ts';
 import { plainInvoice, tellOfInvoices, wireInvoices } from './invoices-wire.ts';
 import type { WireOptions } from './invoices-wire.ts';
+import { readLedger } from './known-ledgers.ts';
 import { listBody, pageOf } from './listing.ts';
 import { existing } from './refuse.ts';
 import { returnCredits, settle, sweepExpired } from './settlement.ts';
@@ -87,10 +88,10 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
     await change(context, invoice, { status: 'Refunded' });
     if (body.restoreCredits) {
       const contract = await getContract(context, invoice.contractId);
-      await sweepExpired(context, contract);
+      const { fold } = await sweepExpired(context, contract);
       await takeBackKept(context, contract, invoice);
       await returnCredits(context, contract, { invoiceIds: new Set([invoice.id]) });
-      await settle(context, contract);
+      await settle(context, contract, { since: fold.last });
     }
     return await show(context, invoice.id);
   },
@@ -130,13 +131,14 @@ export async function cancelInvoices(
   contract: Contract,
   { invoices, isUsageMoved = false }: { readonly invoices: readonly Invoice[]; readonly isUsageMoved?: boolean },
 ): Promise<void> {
+  const { fold } = await readLedger(context, contract.id);
   for (const invoice of invoices) {
     await takeBackPrepaid(context, contract, invoice);
     await takeBackKept(context, contract, invoice);
     await change(context, invoice, { status: 'Cancelled' });
   }
   await returnCredits(context, contract, { invoiceIds: new Set(invoices.map(({ id }) => id)), isUsageMoved });
-  await settle(context, contract);
+  await settle(context, contract, { since: fold.last });
 }
 
 async function getInvoice({ tx, orgId }: CallContext, id: string): Promise<Invoice> {

@@ -1,12 +1,12 @@
 /** Webhooks for a balance that has fallen: to a threshold that the contract names or below, or to 0 (semantics 1). */
 
-import type { StoredLedgerEntry } from '../store/records/ledger.ts';
+import type { LedgerEntry } from '../calculation/ledger.ts';
 import type { WalletHolder } from '../store/records/wallets.ts';
 import type { CallContext } from './handler.ts';
 import { emit } from './webhooks-emit.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
-type Balance = Pick<StoredLedgerEntry, 'balanceAfterCents' | 'creditBalanceAfterMicros' | 'currency'>;
+type Balance = Pick<LedgerEntry, 'balanceAfterCents' | 'creditBalanceAfterMicros' | 'currency'>;
 
 /**
  * Emits a webhook for each threshold from the balance after (inclusive) to the balance before (exclusive), the highest first,

@@ -34,11 +34,13 @@ export interface LedgerWriter {
   readonly written: readonly StoredLedgerEntry[];
   /** Writes an entry; `target` is the one that it reverses. Throws ConflictError for more than `limits.walletMaximum`. */
   readonly append: (facts: EntryFacts, target?: StoredLedgerEntry) => Promise<StoredLedgerEntry>;
+  /** Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept. */
+  readonly close: () => void;
   /**
-   * Ends the writing: fails the transaction when a rule of reliability 5 is broken, so that a wrong book is never kept, and
-   * emits webhooks for a balance that has fallen.
+   * Closes, and emits webhooks for a balance that has fallen: since `since` where the call had closed another writer before,
+   * because of what one call writes only the outcome counts.
    */
-  readonly finish: () => Promise<void>;
+  readonly finish: (since?: LedgerEntry) => Promise<void>;
 }
 
 /** A writer that continues `before`, the ledger of the contract so far. */
@@ -46,7 +48,15 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
   const written: StoredLedgerEntry[] = [];
   const { fold, add } = growLedger(before.fold);
   let { head } = before;
-  let isFinished = false;
+  let isClosed = false;
+
+  function close(): void {
+    isClosed = true;
+    const problems = problemsIn(fold).map(({ problem }) => problem);
+    assert(problems.length === 0, `the ledger of contract ${contract.id} is wrong: ${problems.join('; ')}`);
+    if (written.length > 0) context.ledgers.keep(contract.id, { head, fold });
+  }
+
   return {
     fold,
     get ledger() {
@@ -54,7 +64,7 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
     },
     written,
     append: async (facts, target) => {
-      assert(!isFinished, 'a ledger that is kept is written no more');
+      assert(!isClosed, 'a ledger that is kept is written no more');
       const balances = balancesAfter(fold.last, facts);
       refuseFull(contract, balances);
       const entry: NewLedgerEntry = {
@@ -73,14 +83,12 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       written.push(stored);
       return stored;
     },
-    finish: async () => {
-      isFinished = true;
-      const problems = problemsIn(fold).map(({ problem }) => problem);
-      assert(problems.length === 0, `the ledger of contract ${contract.id} is wrong: ${problems.join('; ')}`);
-      const after = written.at(-1);
-      if (after === undefined) return;
-      context.ledgers.keep(contract.id, { head, fold });
-      await tellOfFall(context, contract, { before: before.fold.last, after });
+    close,
+    finish: async (since = before.fold.last) => {
+      close();
+      const after = fold.last;
+      if (after === undefined || after === since) return;
+      await tellOfFall(context, contract, { before: since, after });
     },
   };
 }

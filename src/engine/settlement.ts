@@ -31,6 +31,8 @@ export interface SettlementOptions extends KnownOfContract {
   readonly numbers?: ReadonlyMap<string, string>;
   /** Whether missing drafts have already been made at this instant. */
   readonly hasDrafts?: boolean;
+  /** The newest ledger entry before this call wrote any, if it has: webhooks tell of what has fallen since. */
+  readonly since?: LedgerEntry | undefined;
 }
 
 export interface Settlement {
@@ -66,7 +68,7 @@ export async function settle(
     if (hasExpired(grant, context.now)) await expireRest(writer, grant.grantId);
   }
   if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
-  await writer.finish();
+  await writer.finish(options.since);
   // Even where nothing was written: usage that comes from now on must not revive what has expired.
   if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
     await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now });
@@ -95,8 +97,9 @@ export async function sweepWallet(context: CallContext, wallet: Wallet): Promise
 
 /**
  * Gives back what invoices have taken from grants; what comes back to an expired grant lapses at once. The ledger must be
- * swept, or what an expired grant still owes to usage would lapse with it. Where `isUsageMoved`, other drafts bill the usage
- * of these invoices: nothing lapses, and the settlement that must follow makes each grant pay for the same usage there.
+ * swept, or what an expired grant still owes to usage would lapse with it. A settlement must follow: it makes grants pay for
+ * other usage, and webhooks tell of the outcome. Where `isUsageMoved`, other drafts bill the usage of these invoices: nothing
+ * lapses, and the settlement makes each grant pay for the same usage there.
  */
 export async function returnCredits(
   context: CallContext,
@@ -110,7 +113,7 @@ export async function returnCredits(
   const givers = new Set(taken.map(({ grantEntryId }) => grantEntryId));
   const lapsing = entries.filter((grant) => !isUsageMoved && givers.has(grant.id) && hasExpired(grant, context.now));
   for (const grant of lapsing) await expireRest(writer, grant.id);
-  await writer.finish();
+  writer.close();
 }
 
 /**

@@ -352,6 +352,15 @@ describe('balances', () => {
     expect(await eventsOf(async () => await grant(world, acme, { amountCents: 0 }))).toEqual([]);
   });
 
+  test('what a voided invoice gives back and a draft takes at once crosses nothing', async () => {
+    const acme = await walletOf(600);
+    await use(world, acme, { tokens: 601, at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    const { id: invoiceId } = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 600, at: '2026-04-01T00:00:00Z' });
+    expect(await eventsOf(async () => await world.call('invoices.cancel', { params: { invoiceId } }))).toEqual([]);
+  });
+
   test('the event names contract, customer and what is left', async () => {
     const acme = await walletOf(1000);
     await use(world, acme, { tokens: 600, at: '2026-03-01T00:00:00Z' });
