@@ -23,7 +23,7 @@ import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readFacts, readOpenBilling } from './open-billing.ts';
 import { existing } from './refuse.ts';
-import { closeWallet, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
+import { isBilledOut, lapseLeftovers, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
 const promotional: GrantKind = {
@@ -109,12 +109,12 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const reversal = await reverseEntry(writer, entry, body.description);
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
-    await writer.finish();
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);
+    if (isBilledOut(contract, invoices)) await lapseLeftovers(writer);
+    await writer.finish();
     // Prepaid credits were granted with the contract, so their entry comes first.
     if (entry === entries[0] && contract.creditGrantCents !== undefined)
       await strikePrepaid(context, contract, invoices);
-    await closeWallet(context, contract, { invoices });
     return { body: { data: wireEntry(reversal) } };
   },
 

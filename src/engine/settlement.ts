@@ -123,10 +123,10 @@ export async function returnCredits(
 export async function closeWallet(
   context: CallContext,
   contract: Contract,
-  { invoices, ledger }: { readonly invoices: readonly Invoice[]; readonly ledger?: KnownLedger | undefined },
+  { invoices, ledger }: { readonly invoices: readonly Invoice[]; readonly ledger: KnownLedger },
 ): Promise<void> {
   if (!isBilledOut(contract, invoices)) return;
-  const writer = createLedgerWriter(context, contract, ledger ?? (await readLedger(context, contract.id)));
+  const writer = createLedgerWriter(context, contract, ledger);
   await lapseLeftovers(writer);
   await writer.finish();
 }
@@ -176,7 +176,8 @@ async function drawDown(writer: LedgerWriter, draw: Draw, description: string): 
   });
 }
 
-async function lapseLeftovers(writer: LedgerWriter): Promise<void> {
+/** Lapses what is left of grants without an expiry. The contract must be billed out. */
+export async function lapseLeftovers(writer: LedgerWriter): Promise<void> {
   for (const { grant } of writer.fold.grants.values()) {
     if (grant.expiresAt === undefined) await expireRest(writer, grant.id);
   }

@@ -14,6 +14,7 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
+import { listen, outboxOf } from '../support/outbox.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -253,7 +254,9 @@ describe('a reversal', () => {
     const { data } = await world.call('credits.adjust', { params: { contractId: closed.contractId }, body });
     world.clock.set('2026-04-01T00:00:00Z');
     await finalize(world, (await invoiceAt(world, closed, 0)).id);
+    await listen(world, ['credit.balance_depleted']);
     await world.call('credits.reverse', { params: { contractId: closed.contractId, entryId: data.id }, body: {} });
+    expect(await outboxOf(world)).toEqual([]);
     expect(await movements(world, closed)).toEqual([
       'grant 300 0',
       'adjustment -100 0',
