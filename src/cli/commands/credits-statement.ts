@@ -4,7 +4,6 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import { isDraftNumber, namesDraft } from '../../operations/invoice-number.ts';
 import type { View } from '../../operations/operation.ts';
-import { currency } from '../../operations/wire-values.ts';
 import { exactNumber } from '../../exact-json.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { deliver, optional, readRecipient, senderLines } from '../documents/document.ts';
@@ -145,7 +144,7 @@ async function numbersOfDrafts(billing: Billing, { movements }: Statement): Prom
 
 /** The statement as data; its lines begin with the opening balance and end with the closing one. */
 function wireStatement(
-  { opening, movements, closing, totals }: Statement,
+  { currency, opening, movements, closing, totals }: Statement,
   { contractId, period }: { readonly contractId: string; readonly period: StatementPeriod },
 ) {
   return {
@@ -154,20 +153,21 @@ function wireStatement(
     from: period.from?.toString() ?? null,
     to: period.to?.toString() ?? null,
     opening: wireBalance(opening),
-    totals: totals.map(({ type, count, ...total }) => ({ type, count, ...wireAmount(total) })),
+    totals: totals.map(({ type, count, ...total }) => ({ type, count, currency, ...wireAmount(total) })),
     closing: wireBalance(closing),
     lines: [
-      { type: 'opening', ...wireBalance(opening) },
+      { type: 'opening', currency, ...wireBalance(opening) },
       ...movements.map(({ entry: { id, type, createdAt, description, invoiceId }, after, ...change }) => ({
         id,
         createdAt,
         type,
         description,
+        currency,
         ...wireAmount(change),
         ...wireBalance(after),
         invoiceId,
       })),
-      { type: 'closing', ...wireBalance(closing) },
+      { type: 'closing', currency, ...wireBalance(closing) },
     ],
   };
 }

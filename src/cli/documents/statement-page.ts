@@ -40,6 +40,7 @@ const movementWords: Readonly<Record<string, string>> = {
 export function statementPage(document: StatementDocument): string {
   const { contractId, recipient, sender, period, statement, invoiceNumbers } = document;
   const hasCredits = holdings(statement).some(({ creditMicros }) => creditMicros !== 0n);
+  const units = { hasCredits, currency: statement.currency };
   return pageText({
     title: `Credit statement of contract ${contractId}`,
     content: markup`<header class="top">
@@ -62,15 +63,15 @@ export function statementPage(document: StatementDocument): string {
           <dt>Period</dt>
           <dd>${periodText(period, statement)}</dd>
           <dt>Opening balance</dt>
-          <dd>${holdingText(statement.opening, hasCredits)}</dd>
+          <dd>${holdingText(statement.opening, units)}</dd>
           <dt>Closing balance</dt>
-          <dd>${holdingText(statement.closing, hasCredits)}</dd>
+          <dd>${holdingText(statement.closing, units)}</dd>
           <dt>Movements</dt>
           <dd>${statement.movements.length}</dd>
         </dl>
       </div>
-      <div class="headline"><span>Closing balance</span> <b>${holdingText(statement.closing, hasCredits)}</b></div>
-      ${summaryTable(statement, hasCredits)} ${movementTable(statement, { hasCredits, invoiceNumbers })}
+      <div class="headline"><span>Closing balance</span> <b>${holdingText(statement.closing, units)}</b></div>
+      ${summaryTable(statement, units)} ${movementTable(statement, { ...units, invoiceNumbers })}
       <footer>
         <p>Opening balance and movements add up to the closing balance exactly. Days are in UTC.</p>
         <p>Contract ${foreign(contractId)}</p>
@@ -90,8 +91,14 @@ function periodText({ from, to }: StatementPeriod, { movements }: Statement): st
   return end === undefined ? `From ${dayText(start)}` : `${dayText(start)} to ${end}`;
 }
 
-function holdingText({ cents, creditMicros }: Holding, hasCredits: boolean): string {
-  return hasCredits ? `${moneyWords(cents)} and ${creditWords(creditMicros)} credits` : moneyWords(cents);
+interface Units {
+  readonly hasCredits: boolean;
+  readonly currency: string;
+}
+
+function holdingText({ cents, creditMicros }: Holding, { hasCredits, currency }: Units): string {
+  const money = moneyWords(cents, currency);
+  return hasCredits ? `${money} and ${creditWords(creditMicros)} credits` : money;
 }
 
 function creditWords(micros: bigint): string {
@@ -99,23 +106,23 @@ function creditWords(micros: bigint): string {
 }
 
 /** Leaves a cell empty if the movement has none of its kind. */
-function changeCells({ cents, creditMicros }: Holding, hasCredits: boolean): Html {
+function changeCells({ cents, creditMicros }: Holding, { hasCredits, currency }: Units): Html {
   const isFree = cents === 0n && creditMicros !== 0n;
-  const money = markup`<td class="amount" data-label="Amount">${isFree ? '' : moneyWords(cents)}</td>`;
+  const money = markup`<td class="amount" data-label="Amount">${isFree ? '' : moneyWords(cents, currency)}</td>`;
   if (!hasCredits) return money;
   return markup`${money}
     <td class="amount" data-label="Credits">${creditMicros === 0n ? '' : creditWords(creditMicros)}</td>`;
 }
 
-function balanceCells({ cents, creditMicros }: Holding, hasCredits: boolean): Html {
-  const money = markup`<td class="amount" data-label="Balance">${moneyWords(cents)}</td>`;
+function balanceCells({ cents, creditMicros }: Holding, { hasCredits, currency }: Units): Html {
+  const money = markup`<td class="amount" data-label="Balance">${moneyWords(cents, currency)}</td>`;
   if (!hasCredits) return money;
   return markup`${money}
     <td class="amount" data-label="Credit balance">${creditWords(creditMicros)}</td>`;
 }
 
-function summaryTable({ opening, totals, closing }: Statement, hasCredits: boolean): Html {
-  const credits = hasCredits ? markup`<th scope="col" class="right">Credits</th>` : markup``;
+function summaryTable({ opening, totals, closing }: Statement, units: Units): Html {
+  const credits = units.hasCredits ? markup`<th scope="col" class="right">Credits</th>` : markup``;
   return markup`<table class="lines">
     <caption>
       Summary
@@ -132,26 +139,26 @@ function summaryTable({ opening, totals, closing }: Statement, hasCredits: boole
       <tr class="edge">
         <th scope="row">Opening balance</th>
         <td></td>
-        ${balanceCells(opening, hasCredits)}
+        ${balanceCells(opening, units)}
       </tr>
       ${totals.map(
         ({ type, count, ...total }) =>
           markup`<tr>
             <th scope="row">${foreign(typeWords[type] ?? type)}</th>
             <td class="right" data-label="Entries">${count}</td>
-            ${changeCells(total, hasCredits)}
+            ${changeCells(total, units)}
           </tr> `,
       )}
       <tr class="edge">
         <th scope="row">Closing balance</th>
         <td></td>
-        ${balanceCells(closing, hasCredits)}
+        ${balanceCells(closing, units)}
       </tr>
     </tbody>
   </table>`;
 }
 
-type Shown = Pick<StatementDocument, 'invoiceNumbers'> & { readonly hasCredits: boolean };
+type Shown = Pick<StatementDocument, 'invoiceNumbers'> & Units;
 
 function movementTable({ opening, movements, closing }: Statement, shown: Shown): Html {
   const { hasCredits } = shown;
@@ -177,22 +184,22 @@ function movementTable({ opening, movements, closing }: Statement, shown: Shown)
         <th scope="row">Opening balance</th>
         <td></td>
         <td></td>
-        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(opening, hasCredits)}
+        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(opening, shown)}
       </tr>
       ${movements.map((movement) => movementRow(movement, shown))}
       <tr class="edge">
         <th scope="row">Closing balance</th>
         <td></td>
         <td></td>
-        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(closing, hasCredits)}
+        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(closing, shown)}
       </tr>
     </tbody>
   </table>`;
 }
 
-function movementRow({ entry, after, ...change }: Movement, { hasCredits, invoiceNumbers }: Shown): Html {
+function movementRow({ entry, after, ...change }: Movement, shown: Shown): Html {
   const { type, description, createdAt, expiresAt, invoiceId } = entry;
-  const number = invoiceNumbers.get(invoiceId ?? '');
+  const number = shown.invoiceNumbers.get(invoiceId ?? '');
   const isExpiring = type === 'grant' && isTold(expiresAt);
   return markup`<tr>
     <th scope="row">
@@ -201,6 +208,6 @@ function movementRow({ entry, after, ...change }: Movement, { hasCredits, invoic
       ${isExpiring ? note(`Expires ${dayText(expiresAt)}`) : markup``}
     </th>
     <td class="date" data-label="Date">${dayText(createdAt)}</td>
-    ${changeCells(change, hasCredits)}${balanceCells(after, hasCredits)}
+    ${changeCells(change, shown)}${balanceCells(after, shown)}
   </tr> `;
 }

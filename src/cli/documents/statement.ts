@@ -4,7 +4,7 @@
  */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf, microsOf } from '../wire/amounts.ts';
+import { centsOf, currencyOf, microsOf } from '../wire/amounts.ts';
 
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 
@@ -20,6 +20,8 @@ export interface Movement extends Holding {
 }
 
 export interface Statement {
+  /** As the entries have it; USD without any. */
+  readonly currency: string;
   readonly opening: Holding;
   /** Oldest first. */
   readonly movements: readonly Movement[];
@@ -37,7 +39,10 @@ export interface StatementPeriod {
 
 const nothing: Holding = { cents: 0n, creditMicros: 0n };
 
-/** The statement of a period, from the whole ledger as a service lists it, by the times at which entries were written. */
+/**
+ * The statement of a period, from the whole ledger as a service lists it, by the times at which entries were written. Throws a
+ * failed check for entries of different currencies, which do not add up.
+ */
 export function statementOf(newestFirst: readonly Entry[], { from, to }: StatementPeriod): Statement {
   let holding = nothing;
   let opening = nothing;
@@ -49,7 +54,7 @@ export function statementOf(newestFirst: readonly Entry[], { from, to }: Stateme
     if (from !== undefined && Temporal.Instant.compare(createdAt, from) < 0) opening = holding;
     else movements.push({ ...change, entry, after: holding });
   }
-  return { opening, movements, closing: holding, totals: totalsOf(movements) };
+  return { currency: currencyOf(newestFirst), opening, movements, closing: holding, totals: totalsOf(movements) };
 }
 
 function totalsOf(movements: readonly Movement[]): Statement['totals'] {

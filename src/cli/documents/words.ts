@@ -1,5 +1,6 @@
 /** Dates and amounts as a customer reads them on paper. */
 
+import { currency } from '../../operations/wire-values.ts';
 import { amountText, dollarsText } from '../wire/rows.ts';
 import type { Told } from './html.ts';
 
@@ -31,8 +32,8 @@ export function lastDayText(endExcluded: string): string {
 }
 
 /** Cents as `−1,234.50 USD`, with a true minus sign. */
-export function moneyWords(cents: bigint): string {
-  return `${numberWords(amountText(String(cents)))} USD`;
+export function moneyWords(cents: bigint, code: string = currency): string {
+  return `${numberWords(amountText(String(cents)))} ${code}`;
 }
 
 /** A decimal with separated thousands: `22361870.5` is `22,361,870.5`. */

@@ -2,7 +2,9 @@
 
 import { Big } from 'big.js';
 
+import { BillingError } from '../../errors.ts';
 import type { ExactNumber } from '../../exact-json.ts';
+import { currency } from '../../operations/wire-values.ts';
 import { microsPerCredit } from '../../whole-amounts.ts';
 import { wireText } from './rows.ts';
 
@@ -14,4 +16,13 @@ export function centsOf(cents: ExactNumber): bigint {
 /** Credits in millionths; the wire has at most six decimals. */
 export function microsOf(credits: ExactNumber): bigint {
   return BigInt(new Big(wireText(credits)).times(String(microsPerCredit)).toFixed(0));
+}
+
+/** The currency of all entries of a ledger; USD without any. Throws a failed check for two, whose amounts do not add up. */
+export function currencyOf(entries: readonly { readonly currency: string }[]): string {
+  const [found = currency, other] = new Set(entries.flatMap((entry) => entry.currency ?? []));
+  if (other === undefined) return found;
+  throw new BillingError('checkFailed', `the ledger has entries in ${found} and in ${other}, which do not add up`, {
+    hint: 'see them with: tally credits ledger',
+  });
 }

@@ -156,6 +156,13 @@ describe('the page of a statement', () => {
     expect(texts.join()).toContain('7.00 USD');
   });
 
+  test('is in the currency of its entries, and of one alone', () => {
+    const inEuro = entry('2026-03-05T00:00:00.000Z', 'grant', 700, { currency: 'EUR' });
+    const text = textOf(page(statementOf([inEuro], march))).join();
+    expect([text.includes('7.00 EUR'), text.includes('USD')]).toEqual([true, false]);
+    expect(() => statementOf([inEuro, ...newestFirst], march)).toThrow('in EUR and in USD, which do not add up');
+  });
+
   test('without movements says so', () => {
     expect(textOf(page(statementOf([], march)))).toContain('There were no movements.');
   });
