@@ -17,8 +17,9 @@ export const balanceChart: Chart = {
     const { balance, blocks, projected } = (body as ResponseBody<'credits.balance'>).data;
     const active = blocks.filter(({ status }) => status === 'active');
     const spent = blocks.length - active.length;
+    const walletOf = (held: Parameters<typeof wallet>[0]) => wallet(held, balance.currency);
     const lines = [
-      say`Balance: ${wallet(balance)}${projected === undefined ? '' : say`, projected ${wallet(projected)}`}`,
+      say`Balance: ${walletOf(balance)}${projected === undefined ? '' : say`, projected ${walletOf(projected)}`}`,
       ...(active.length === 0 ? [] : [say`Burn order, with expiry:`]),
       ...barLines(barsOf(active), style),
       ...(spent === 0 ? [] : [say`${spent} depleted or expired`]),
@@ -27,9 +28,12 @@ export const balanceChart: Chart = {
   },
 };
 
-function wallet({ balanceCents, creditBalance }: Pick<Balance['balance'], 'balanceCents' | 'creditBalance'>): SafeText {
+function wallet(
+  { balanceCents, creditBalance }: Pick<Balance['balance'], 'balanceCents' | 'creditBalance'>,
+  currency: string,
+): SafeText {
   const credits = microsOf(creditBalance) === 0n ? say`` : say` and ${wireText(creditBalance)} credits`;
-  return say`${moneyText(centsOf(balanceCents))}${credits}`;
+  return say`${moneyText(centsOf(balanceCents), currency)}${credits}`;
 }
 
 /** Money and free credits have separate scales: the largest grant of each kind fills the room. */
@@ -70,8 +74,8 @@ function labelOf({ isPromotional, expiresAt, description }: Block, rank: number)
   return say`${rank}. ${expiry} ${isPromotional ? 'promotional' : 'paid'}: ${description}`;
 }
 
-function moneyValue({ remainingCents, originalCents }: Block): SafeText {
-  return say`${moneyText(centsOf(remainingCents))} of ${moneyText(centsOf(originalCents))}`;
+function moneyValue({ remainingCents, originalCents, currency }: Block): SafeText {
+  return say`${moneyText(centsOf(remainingCents), currency)} of ${moneyText(centsOf(originalCents), currency)}`;
 }
 
 function creditValue({ remainingCredits, originalCredits }: Block): SafeText {

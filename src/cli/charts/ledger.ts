@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
-import { centsOf, microsOf } from '../wire/amounts.ts';
+import { centsOf, currencyOf, microsOf } from '../wire/amounts.ts';
 import { moneyText } from '../wire/rows.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import { asLines, say, vouch } from '../terminal/safe-text.ts';
@@ -48,7 +48,9 @@ export const ledgerChart: Chart = {
     );
     const parts = [];
     if (money.length > 0 || credits.length === 0) {
-      parts.push(await drawBalance('Balance', money, { window, style, label: moneyText }));
+      const currency = currencyOf(entries);
+      const label = (cents: bigint) => moneyText(cents, currency);
+      parts.push(await drawBalance('Balance', money, { window, style, label }));
     }
     if (credits.length > 0) {
       const label = (level: bigint) => say`${creditsText(level)} credits`;

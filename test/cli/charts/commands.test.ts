@@ -91,6 +91,19 @@ test.each([
   expect(stdout.replace(/^0\. model=large~?$/m, '')).not.toMatch(/[~…]/);
 });
 
+test('amounts are in the currency of the wallet', async () => {
+  const grant = entry('2026-03-01T00:00:00.000Z', 'grant', 5000, { currency: 'EUR' });
+  const inEuro = { balance: { ...balance, currency: 'EUR' }, blocks: [block({ currency: 'EUR' })] };
+  const outcomes = [
+    await ledger([grant]).run('credits ledger c --chart'),
+    await shellWith(inEuro).run('credits balance c --chart'),
+  ];
+  expect(outcomes.map(({ stdout }) => [stdout.includes(' EUR'), stdout.includes('USD')])).toEqual([
+    [true, false],
+    [true, false],
+  ]);
+});
+
 describe('credits ledger --chart', () => {
   test('draws the balance of eighty columns in plain ASCII off a terminal', async () => {
     const { stdout, stderr, code } = await ledger(entries).run('credits ledger c --chart');
