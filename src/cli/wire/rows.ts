@@ -39,9 +39,9 @@ export function wireText(value: unknown): string {
   return isPlainList ? value.map(wireText).join(',') : JSON.stringify(value);
 }
 
-const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row) => SafeText>> = {
+const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row, path: string) => SafeText>> = {
   text: (value) => safe(wireText(value)),
-  money: (value, { currency: given }) => moneyText(wireText(value), typeof given === 'string' ? given : undefined),
+  money: (value, row, path) => moneyText(wireText(value), currencyAt(row, path)),
   usd: (value, row) =>
     row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} USD`,
   number: (value) => safe(wireText(value)),
@@ -63,7 +63,13 @@ export function isRightAligned(column: Column): boolean {
 /** The text for a person: `12.50 USD`, `yes`; an empty cell for no value. */
 export function cellText(row: Row, column: Column): SafeText {
   const value = valueAt(row, column.path);
-  return value === undefined || value === null ? say`` : formats[column.format ?? 'text'](value, row);
+  return value === undefined || value === null ? say`` : formats[column.format ?? 'text'](value, row, column.path);
+}
+
+/** The currency that stands beside the amount, else that of the row. */
+function currencyAt(row: Row, path: string): string {
+  const beside = valueAt(row, path.replace(/[^.]*$/, 'currency')) ?? row['currency'];
+  return typeof beside === 'string' ? beside : currency;
 }
 
 /** The column of a field; if the view does not have it, its format follows from the ending of its name. */
