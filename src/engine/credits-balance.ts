@@ -10,7 +10,8 @@ export function wireBalance(wallet: WalletState, at: Temporal.Instant) {
     balance: {
       balanceCents: wireCents(wallet.balanceCents),
       creditBalance: wireCredits(wallet.creditMicros),
-      currency,
+      // A mirror may be of a service that has others.
+      currency: wallet.grants[0]?.currency ?? currency,
       blockCount: wallet.grants.length,
       asOf: wireTimestamp(at),
     },

@@ -120,6 +120,15 @@ describe('what the mirror answers', () => {
     expect(await on.offline(...words)).toEqual(before);
   });
 
+  test('of a balance is in the currency of its ledger', async () => {
+    await on.pullAll();
+    const database = new DatabaseSync(on.mirror);
+    database.exec(`UPDATE records SET body = replace(body, '"USD"', '"EUR"') WHERE kind = 'ledger'`);
+    database.close();
+    const { stdout } = await on.offline('credits', 'balance', on.contracts[0] ?? '', '-o', 'json');
+    expect(stdout.match(/"currency": "\w+"/g)).toEqual(Array.from({ length: 3 }, () => '"currency": "EUR"'));
+  });
+
   test('of a contract is its dates and customer, its plan where it was named, and all of it with --published', async () => {
     await on.pullAll('--plan', on.plan);
     const get = async (contract = '') => {
