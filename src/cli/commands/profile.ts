@@ -9,6 +9,7 @@ import { printBody, render } from '../output/output.ts';
 import type { AddFlags } from '../profile/add.ts';
 import { environments } from '../command-line/global-flags.ts';
 import { checkedName } from '../target/profiles.ts';
+import type { Sources } from '../target/target.ts';
 import { mask } from '../terminal/redact.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -86,7 +87,8 @@ Examples:
     ],
     mayTakeName: true,
     runAction,
-    action: async (session, name) => await show(onProfile(session, name)),
+    // Nobody gave --profile where the name stands behind the verb.
+    action: async (session, name) => await show(onProfile(session, name), name === '' ? {} : { profile: 'argument' }),
   });
   declareVerb(command, 'remove', {
     summary: 'Remove a profile and its key',
@@ -208,8 +210,9 @@ const showView = {
   ],
 } as const;
 
-async function show(session: Session): Promise<void> {
+async function show(session: Session, given: Sources): Promise<void> {
   const target = await session.target();
+  const sources = { ...target.sources, ...given };
   const values: readonly (readonly [string, string | undefined])[] =
     target.kind === 'remote'
       ? [
@@ -230,7 +233,7 @@ async function show(session: Session): Promise<void> {
   const data = values.map(([setting, value]) => ({
     setting,
     value: value ?? null,
-    source: target.sources[setting] ?? (value === undefined || target.profile === undefined ? 'default' : 'profile'),
+    source: sources[setting] ?? (value === undefined || target.profile === undefined ? 'default' : 'profile'),
   }));
   const { terminal, output } = session;
   terminal.out(

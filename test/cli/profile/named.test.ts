@@ -14,6 +14,14 @@ test.each(['show', 'check'])('profile %s takes one name', async (verb) => {
   expect((await shell.run('profile show one --profile one')).code).toBe(0);
 });
 
+test('profile show says of a name behind it that it stands there', async () => {
+  const shell = createShell();
+  await shell.run('profile add one --environment embedded');
+  const sourceOf = async (words: string) =>
+    (await shell.run(`profile show ${words} --jq .data[0].source`)).stdout.trim();
+  expect([await sourceOf('one'), await sourceOf('--profile one')]).toEqual(['argument', '--profile']);
+});
+
 test('profile add says what it replaced', async () => {
   const shell = createShell();
   const add = async (words: string) => (await shell.run(`profile add books ${words}`)).stderr;
