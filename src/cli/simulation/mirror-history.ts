@@ -1,7 +1,9 @@
 /** The history of the contracts in a mirror; their usage is what was invoiced (see mirror-usage.ts). */
 
+import { Big } from 'big.js';
+
 import { ConflictError } from '../../errors.ts';
-import { exactNumber, textOfNumber } from '../../exact-json.ts';
+import { exactNumber, isExactNumber, isJsonObject, textOfNumber } from '../../exact-json.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { Mirror, Mirrored } from '../../operations/mirror.ts';
 import { compareText } from '../../text-order.ts';
@@ -113,9 +115,16 @@ function remarksOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): s
   ];
 }
 
-/** The body as the service answered it. */
+/** The body as the service answered it, but with our form of numbers: a replay gives them to an engine that takes no `5.0`. */
 function bodyOf<K extends keyof Bodies>(_kind: K, { body }: Mirrored): Bodies[K] {
-  return body as unknown as Bodies[K];
+  return inOurForm(body) as Bodies[K];
+}
+
+function inOurForm(value: unknown): unknown {
+  if (isExactNumber(value)) return exactNumber(new Big(textOfNumber(value)).toFixed());
+  if (Array.isArray(value)) return value.map(inOurForm);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inOurForm(each)]));
 }
 
 /** All records of a kind, newest first. */

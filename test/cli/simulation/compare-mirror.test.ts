@@ -1,8 +1,9 @@
 /** A comparison on a mirror: what the documented interface shows of contracts says as much of prices as the events do. */
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -251,6 +252,17 @@ describe('on a mirror', () => {
     expect(stderr).toContain('compared by the quantities on its invoices, period by period');
     expect(stderr).toMatch(/3 customers, \d+ invoiced quantities: /);
     expect((await run(mirror, '--grant', 'amount-cents=100', '--quiet')).stderr).toBe('');
+  });
+
+  test('whole numbers that the service writes with decimals say the same', async () => {
+    const other = join(stage.directory, 'decimals.db');
+    copyFileSync(mirror, other);
+    const copy = new DatabaseSync(other);
+    copy.function('written', (body) => String(body).replaceAll(/:-?\d+(?=[,}])/g, '$&.0'));
+    copy.exec('UPDATE records SET body = written(body)');
+    copy.close();
+    const change = ['--grant', 'amount-cents=100'];
+    expect(await compared(other, ...change)).toEqual(await compared(mirror, ...change));
   });
 
   test('a price on a meter without usage is told of, and bills none', async () => {
