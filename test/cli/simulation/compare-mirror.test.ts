@@ -317,12 +317,12 @@ describe('on a mirror', () => {
     const empty = join(stage.directory, 'empty.db');
     const maintenance = createMaintenance({ now: stage.clock.now });
     const service = { environment: 'sandbox', address: 'https://billing.example.com', hasContracts: true };
-    // A mirror that gets no contract goes when it is closed.
     const mirror = await maintenance.openMirror(empty, service);
+    await mirror.keep([], { pulledAt: '2026-03-20T00:00:00Z' });
+    await mirror.close();
     const { stderr, stdout, exitCode } = await run(empty, '--grant', 'amount-cents=1');
     expect([exitCode, stdout]).toEqual([7, '']);
     expect(stderr).toContain('has no contracts');
-    await mirror.close();
   });
 
   test('credits that lapsed within a period pay what they paid, and a note says how that is known', async () => {
