@@ -189,7 +189,7 @@ async function readContract(
     plan,
     pulledAt: usage?.queriedAt ?? ledger?.pulledAt ?? '',
     invoices,
-    entries: ledger === undefined ? [] : bodyOf('ledger', ledger).entries.toReversed(),
+    entries: ledger === undefined ? [] : bodyOf('ledger', ledger).entries.toReversed().map(withCredits),
     budgets: usage?.budgets ?? [],
     billed: items.map((item) => ({
       ...item,
@@ -198,6 +198,11 @@ async function readContract(
     })),
     unknown,
   };
+}
+
+/** A service may write null where there are no credits. */
+function withCredits(entry: LedgerEntry): LedgerEntry {
+  return { ...entry, creditAmount: entry.creditAmount ?? 0, creditRateCents: entry.creditRateCents ?? 0 };
 }
 
 function withUsualPrices(contracts: readonly MirroredContract[]): MirroredContract[] {

@@ -254,11 +254,14 @@ describe('on a mirror', () => {
     expect((await run(mirror, '--grant', 'amount-cents=100', '--quiet')).stderr).toBe('');
   });
 
-  test('whole numbers that the service writes with decimals say the same', async () => {
-    const other = join(stage.directory, 'decimals.db');
+  test.each([
+    ['whole numbers with decimals', /:-?\d+(?=[,}])/g, '$&.0'],
+    ['null for no credits', /"(creditAmount|creditRateCents)":0(?=[,}])/g, '"$1":null'],
+  ])('answers of a service that writes %s say the same', async (what, form, instead) => {
+    const other = join(stage.directory, `${what}.db`);
     copyFileSync(mirror, other);
     const copy = new DatabaseSync(other);
-    copy.function('written', (body) => String(body).replaceAll(/:-?\d+(?=[,}])/g, '$&.0'));
+    copy.function('written', (body) => String(body).replaceAll(form, instead));
     copy.exec('UPDATE records SET body = written(body)');
     copy.close();
     const change = ['--grant', 'amount-cents=100'];
