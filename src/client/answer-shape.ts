@@ -20,6 +20,21 @@ export function answered({ documented }: Pick<OperationFacts, 'documented'>, for
   return !documented && isResource(body, data) ? { data: body } : undefined;
 }
 
+const wholeNumber = /^-?\d{1,15}\.0+$/;
+
+/** The body with `5` for `5.0` where the form has a count: code counts with plain numbers. Amounts stay as they are written. */
+export function withPlainCounts(body: unknown, form: Form): unknown {
+  if (form === 'int') return JSON.isRawJSON(body) && wholeNumber.test(body.rawJSON) ? Number(body.rawJSON) : body;
+  if (typeof form !== 'object') return body;
+  if ('nullable' in form) return withPlainCounts(body, form.nullable);
+  if ('optional' in form) return withPlainCounts(body, form.optional);
+  if ('list' in form) return Array.isArray(body) ? body.map((each) => withPlainCounts(each, form.list)) : body;
+  const members = membersOf(form);
+  if (members === undefined || !isJsonObject(body)) return body;
+  const counted = ([name, value]: [string, unknown]) => [name, withPlainCounts(value, members[name] ?? 'any')];
+  return Object.fromEntries(Object.entries(body).map(counted));
+}
+
 function isResource(value: unknown, form: Form): boolean {
   if (isList(form)) return Array.isArray(value) && value.every(isJsonObject);
   if (isNullable(form)) return value === null || isResource(value, form.nullable);

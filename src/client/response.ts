@@ -23,7 +23,7 @@ import { limits } from '../limits.ts';
 import type { Answer } from '../operations/index.ts';
 import { pathParameters } from '../operations/operation.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
-import { answered } from './answer-shape.ts';
+import { answered, withPlainCounts } from './answer-shape.ts';
 import { temporaryStatuses } from './retry.ts';
 import type { Target } from './target.ts';
 import type { HttpAnswer } from './transport.ts';
@@ -50,8 +50,9 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const { status, headers } = answer;
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
   if (status < 200 || status >= 400) throw statusFailure(answer, reading);
-  const { json, problem } = jsonOf(answer);
-  const body = answered(reading.operation, reading.form, json);
+  const { json, problem, hasDecimals } = jsonOf(answer);
+  const found = answered(reading.operation, reading.form, json);
+  const body = hasDecimals === true ? withPlainCounts(found, reading.form) : found;
   if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(reading.operation), reading);
   const etag = headers['etag'] === undefined ? undefined : /^(?:W\/)?"(.*)"$/.exec(headers['etag'])?.[1];
   const mismatches = headers[answerHeaders.mismatches]?.split(',').map((name) => name.trim());
@@ -73,8 +74,16 @@ function countOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
 
+interface Json {
+  readonly json?: unknown;
+  /** Why there is none. */
+  readonly problem?: string;
+  /** Whether whole numbers may be written like `5.0`. */
+  readonly hasDecimals?: boolean;
+}
+
 /** The JSON value of a body, or why there is none. */
-function jsonOf({ headers, bytes }: HttpAnswer): { readonly json?: unknown; readonly problem?: string } {
+function jsonOf({ headers, bytes }: HttpAnswer): Json {
   const type = headers['content-type'];
   if (type !== undefined && !isJson(type))
     return { problem: `it is ${type.slice(0, limits.responseExcerptCharacters)}` };
@@ -84,7 +93,8 @@ function jsonOf({ headers, bytes }: HttpAnswer): { readonly json?: unknown; read
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (text.startsWith('\uFEFF')) return { problem: 'a byte order mark comes before it' };
-    return { json: parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys }) };
+    const json = parseExactJson(text, { depth: limits.responseJsonDepth, keys: limits.responseJsonKeys });
+    return { json, hasDecimals: /\.0+\s*[,}]/.test(text) };
   } catch (error) {
     if (error instanceof TypeError) return { problem: 'it is not UTF-8' };
     // The parser quotes the malformed text, which is shown here already.

@@ -96,6 +96,18 @@ describe('services of other makers', () => {
     }
   });
 
+  test('a count is a plain number, however they write it; amounts stay as they are written', async () => {
+    const list = '{"data":[{"id":"x","totalCents":700.0,"extra":1.0}],"hasMore":true,"total":11.0}';
+    const service = await startFakeService({ status: 200, headers: json, body: list });
+    const { body } = await startClient(service.url).call('invoices.list');
+    expect(JSON.stringify(body)).toBe(list.replace('11.0', '11'));
+    const block = '"blocks":[{"id":"x","daysUntilExpiry":9.00,"originalCents":5.0},{"id":"y","daysUntilExpiry":null}]';
+    const balance = `{"data":{"balance":{"blockCount":2.5},${block}}}`;
+    const other = await startFakeService({ status: 200, headers: json, body: balance });
+    const found = await startClient(other.url).call('credits.balance', { params: { contractId: 'x' } });
+    expect(JSON.stringify(found.body)).toBe(balance.replace('9.00', '9'));
+  });
+
   test('paths of our own invention are not sent to them, and the key stays at home', async () => {
     const service = await startFakeService(envelope(404, 'Not Found'));
     const client = startClient(service.url);
