@@ -64,7 +64,7 @@ describe('a draft', () => {
       updatedAt: '2026-03-01T00:00:00.000Z',
       lineItems: [
         {
-          id: first.lineItems?.[0]?.id,
+          id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
           name: 'Tokens',
           description: 'Inference',
           quantity: 0.55,
@@ -76,8 +76,6 @@ describe('a draft', () => {
         },
       ],
     });
-    // As every id, of version 7 (semantics 2).
-    expect(first.lineItems?.[0]?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     await use(world, acme, { tokens: 10, at: '2026-03-01T00:00:00Z' });
     expect((await invoiceAt(world, acme, 0)).totalCents).toBe(11);
   });
