@@ -205,9 +205,9 @@ function differencesOf(frozen: readonly FrozenLine[], computed: readonly FrozenL
   return [...changed, ...missing.map((line) => `lacks the line ${line.lineKey} of ${line.totalCents} cents`)];
 }
 
-/** Of an id, only the digest of what the line is: its beginning tells where the line is kept, which used to be elsewhere. */
+/** Of an id, only the digest of what the line is: its beginning tells where the line is kept, and its version, once others. */
 function comparable(name: (typeof members)[number], line: FrozenLine): string {
-  const digestAt = '00000000-0000-'.length;
+  const digestAt = '00000000-0000-7'.length;
   return name === 'id' ? line.id.slice(digestAt) : textOf(line[name]);
 }
 
