@@ -4,6 +4,7 @@ import type { Command, CommanderError } from 'commander';
 
 import { BillingError } from '../errors.ts';
 import type { LoadManifest } from './command-line/manifest.ts';
+import { nearest } from './catalog/nearest.ts';
 import { shellWord } from './command-line/shell-word.ts';
 import { commandGroups } from '../operations/operation.ts';
 import { localVerbs } from './commands/index.ts';
@@ -28,7 +29,7 @@ const alike = [
   ['get', 'show', 'view', 'describe'],
   ['list', 'ls', 'find', 'search'],
   ['create', 'add', 'new'],
-  ['update', 'edit', 'change', 'modify', 'rename'],
+  ['update', 'edit', 'change', 'modify', 'rename', 'set'],
   ['remove', 'delete', 'rm', 'archive', 'cancel', 'void', 'revoke'],
   ['reverse', 'undo', 'revert'],
   ['resend', 'replay', 'redeliver'],
@@ -50,6 +51,15 @@ const elsewhere: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   import: { usage: 'events' },
 };
 
+/** What other programs call a flag. */
+const flagsElsewhere: Readonly<Record<string, string>> = {
+  db: 'database',
+  force: 'yes',
+  format: 'output',
+  silent: 'quiet',
+  verbose: 'debug',
+};
+
 export async function usageError(
   error: CommanderError,
   { known, path }: Named,
@@ -68,7 +78,9 @@ export async function usageError(
   }
   const meant =
     command === undefined
-      ? ((flag === undefined ? undefined : flagMeant(flag, path)) ?? similar)
+      ? flag === undefined
+        ? similar
+        : flagMeant(flag, path)
       : (begunWith(command, verbs) ??
         meantElsewhere(command, known) ??
         (await groupMeant(command, known, load)) ??
@@ -84,14 +96,27 @@ export async function usageError(
   return new BillingError('usage', message, { hint: meant === undefined ? `see: ${place}` : `did you mean ${meant}?` });
 }
 
-/** Flags that begin with the word; else those with all of its words, or with no others: `--cents`, `--pricing-tier`. */
+/**
+ * Flags that begin with the word; else those with all of its words, or with no others: `--cents`, `--pricing-tier`; else what
+ * other programs call so, or what is spelt much like it.
+ */
 function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   const name = flag.replace(/=.*/s, '');
   const wordsOf = (text: string) => new Set(text.slice(2).split('-'));
   const words = wordsOf(name);
   const others = shownFlags(path);
   const isKin = (other: string) => wordsOf(other).isSubsetOf(words) || words.isSubsetOf(wordsOf(other));
-  return listed(others.filter((each) => each.startsWith(name))) ?? listed(others.filter(isKin));
+  const one =
+    flagsElsewhere[name.slice(2)] ??
+    nearest(
+      name.slice(2),
+      others.map((each) => each.slice(2)),
+    );
+  return (
+    listed(others.filter((each) => each.startsWith(name))) ??
+    listed(others.filter(isKin)) ??
+    others.find((each) => each === `--${one}`)
+  );
 }
 
 /** Whether the word asks to change a price, plan, product or meter: they can be archived but not updated (semantics 3). */

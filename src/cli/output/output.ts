@@ -50,7 +50,7 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
     throw new BillingError('usage', `--columns cannot be used with ${format}`, { hint: 'use --json FIELDS' });
   }
   if (flags.raw === true && format !== 'csv') {
-    throw new BillingError('usage', `--raw cannot be used with ${format}`, { hint: 'it works only with -o csv' });
+    throw new BillingError('usage', '--raw is for -o csv alone', { hint: 'leave it out, or give -o csv' });
   }
   const fields = typeof flags.json === 'string' ? splitNames(flags.json) : undefined;
   const columns = flags.columns === undefined ? undefined : splitNames(flags.columns);

@@ -368,8 +368,8 @@ describe('a choice of output that cannot be', () => {
     [{ output: 'xml' }, 'not a known format'],
     [{ output: 'csv', json: true }, 'two formats'],
     [{ output: 'json', columns: 'id' }, '--columns cannot be used with json'],
-    [{ output: 'tsv', raw: true }, '--raw cannot be used with tsv'],
-    [{ raw: true }, '--raw cannot be used with tsv'],
+    [{ output: 'tsv', raw: true }, '--raw is for -o csv alone'],
+    [{ raw: true }, '--raw is for -o csv alone'],
   ])('%j is refused', (flags, words) => {
     expect(() => chooseOutput(flags, pipe)).toThrow(words);
   });
