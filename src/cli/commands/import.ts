@@ -1,14 +1,12 @@
 /** `tally import events`: turns a file into events, with progress and a report of refused rows. */
 
-import { createReadStream } from 'node:fs';
-
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { View } from '../../operations/operation.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { delimiterOf } from '../files/csv-file.ts';
 import { checkReadable } from '../files/files.ts';
-import { readBatches } from '../import/batches.ts';
+import { readBatches, readFileBatches } from '../import/batches.ts';
 import type { OnStart } from '../import/batches.ts';
 import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
@@ -196,7 +194,11 @@ async function openReading(
     const { readInThread } = await import('../import/read-in-thread.ts');
     return readInThread(dependencies.readingThread, { ...task, path: file }, onStart);
   }
-  const input = size === undefined ? terminal.openInput() : createReadStream(file);
+  if (size !== undefined) {
+    const batches = readFileBatches(file, task, onStart);
+    return { batches, close: () => void batches.return(undefined) };
+  }
+  const input = terminal.openInput();
   return { batches: readBatches(input, task, onStart), close: () => void input.destroy() };
 }
 

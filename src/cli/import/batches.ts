@@ -1,10 +1,11 @@
 /** Events of a file in the batches in which they are sent, with the rows among them that are not events. */
 
+import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 import { BadRequestError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
 import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
-import { measured, notUtf8, sniffed, unpacked } from './input.ts';
+import { measured, notUtf8, sniffed, unpacked, unpackOnce } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
 import { readEvents } from './readers.ts';
@@ -52,36 +53,53 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
   try {
     yield* batchesOf(input, options, onStart);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code.startsWith('ERR_ENCODING_INVALID')) throw notUtf8(undefined, error);
-    if (code === 'CSV_MAX_RECORD_SIZE')
-      throw rowWithoutEnd((error as { readonly records?: number }).records ?? 0, error);
-    if (isFailureOfDisk(error)) {
-      throw new UnavailableError(`the disk failed while the file was read (${code})`, {
-        cause: error,
-        hint: 'check its disk, or use a copy of the file',
-      });
-    }
-    const damage = damageOf(code);
-    if (damage === undefined) throw error;
-    const { words, hint } = damage;
-    throw new BadRequestError(`${words}: ${(error as Error).message}`, { cause: error, hint });
+    // The sum that would tell stands at the end, so wrong rows may have been read, and sent.
+    throw meaningOf(error, {
+      ifCut: 'get all of it, and import that; rows that are done count once',
+      ifWrong: 'get a sound copy, and import that; rows of this one may be wrong: see tally usage events',
+    });
   }
 }
 
-/** What is wrong with a file, by the failure's code, and what to do. */
-function damageOf(code: string): { readonly words: string; readonly hint?: string } | undefined {
-  if (isAboutCsv(code)) return { words: 'the file is not valid CSV' };
-  if (!code.startsWith('Z_')) return undefined;
-  const words = 'the file is damaged: it cannot be decompressed';
-  if (code === 'Z_BUF_ERROR') {
-    return { words, hint: 'it is cut off: get all of it, and import that; rows that are done count once' };
+/** Bytes read from a file at a time: reported progress is ahead by no more. */
+const readBytes = 256 * 1024;
+
+/** The same of a file, which is read twice where it is packed: nothing is taken from one that is damaged. */
+export async function* readFileBatches(path: string, options: ReadingOptions, onStart?: OnStart): Batches {
+  try {
+    await unpackOnce(path);
+  } catch (error) {
+    const ifCut = 'get all of it; nothing of this one was imported';
+    throw meaningOf(error, { ifCut, ifWrong: 'get a sound copy; nothing of this one was imported' });
   }
-  // The sum that would tell stands at the end, so wrong rows may have been read, and sent.
-  return {
-    words,
-    hint: 'get a sound copy (gzip -t FILE tells) and import that; rows of this one may be wrong: see tally usage events',
-  };
+  yield* readBatches(createReadStream(path, { highWaterMark: readBytes }), options, onStart);
+}
+
+interface Remedies {
+  readonly ifCut: string;
+  readonly ifWrong: string;
+}
+
+/** A failure of reading in the words of people, with what to do. */
+function meaningOf(error: unknown, { ifCut, ifWrong }: Remedies): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code.startsWith('ERR_ENCODING_INVALID')) return notUtf8(undefined, error);
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return rowWithoutEnd((error as { readonly records?: number }).records ?? 0, error);
+  if (isFailureOfDisk(error)) {
+    return new UnavailableError(`the disk failed while the file was read (${code})`, {
+      cause: error,
+      hint: 'check its disk, or use a copy of the file',
+    });
+  }
+  if (isAboutCsv(code)) {
+    return new BadRequestError(`the file is not valid CSV: ${(error as Error).message}`, { cause: error });
+  }
+  if (!code.startsWith('Z_')) return error;
+  return new BadRequestError(`the file is damaged: it cannot be decompressed: ${(error as Error).message}`, {
+    cause: error,
+    hint: code === 'Z_BUF_ERROR' ? `it is cut off: ${ifCut}` : ifWrong,
+  });
 }
 
 async function* batchesOf(

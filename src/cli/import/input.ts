@@ -1,5 +1,7 @@
 /** The bytes of a file of events, unpacked if they are packed, and their format. */
 
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
@@ -47,6 +49,17 @@ export async function unpacked(bytes: Bytes): Promise<Bytes> {
   const { createGunzip } = await import('node:zlib');
   // A failure on the way reaches whoever reads the end of the pipe.
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined);
+}
+
+/**
+ * Unpacks a file that is gzip, and keeps nothing: fails where it is damaged, which the sum at its end tells. A pipe is left alone,
+ * since it can be read once only.
+ */
+export async function unpackOnce(path: string): Promise<void> {
+  if (!(await stat(path)).isFile()) return;
+  const [head = new Uint8Array()] = await createReadStream(path, { end: gzipMagic.length - 1 }).toArray();
+  if (!beginsWith(head as Uint8Array, gzipMagic)) return;
+  for await (const part of await unpacked(createReadStream(path))) void part;
 }
 
 /** The refusal of a text in another encoding; `head` is its beginning, if known. */

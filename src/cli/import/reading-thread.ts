@@ -1,13 +1,12 @@
 /** The thread's side of `read-in-thread.ts`: reads batches of a file, a few ahead of the reader. */
 
 import { on } from 'node:events';
-import { createReadStream } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 
 import { BillingError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { requestHash } from '../wire/request-hash.ts';
-import { readBatches } from './batches.ts';
+import { readFileBatches } from './batches.ts';
 import type { Batch, OnStart, ReadingOptions } from './batches.ts';
 
 export interface ReadingTask extends ReadingOptions {
@@ -37,8 +36,6 @@ export interface Failure {
 }
 
 const batchesAhead = 3;
-/** Bytes read from a file at a time: reported progress is ahead by no more. */
-const readBytes = 256 * 1024;
 
 /** Ends with the reply `done`. */
 export async function serveReading(port: MessagePort, { path, ...task }: ReadingTask): Promise<void> {
@@ -48,7 +45,7 @@ export async function serveReading(port: MessagePort, { path, ...task }: Reading
     reply({ kind: 'started', mapping: { timestampColumn, properties } });
   try {
     let ahead = 0;
-    for await (const batch of readBatches(createReadStream(path, { highWaterMark: readBytes }), task, onStart)) {
+    for await (const batch of readFileBatches(path, task, onStart)) {
       if (ahead === batchesAhead) await taken.next();
       else ahead += 1;
       reply({ kind: 'batch', batch: packed(batch) });
