@@ -1,6 +1,6 @@
 /** A directory that is removed with the end of the work in it, even if a signal ends the process. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const standing = new Set<string>();
@@ -54,8 +54,15 @@ function removeAll(): void {
   }
 }
 
-/** A thread that SQLite copies in may still make a file between the removal of the others and that of the directory. */
+const mostTries = 100;
+
+/**
+ * A thread that SQLite copies in may still make a file between the removal of the others and that of the directory. It may also
+ * remove one itself meanwhile: then Node, told to pass over what is not there, leaves all the rest without an error.
+ */
 function remove(directory: string): void {
   standing.delete(directory);
-  rmSync(directory, { recursive: true, force: true, maxRetries: 100, retryDelay: 1 });
+  for (let tries = 0; tries < mostTries && existsSync(directory); tries += 1) {
+    rmSync(directory, { recursive: true, force: true, maxRetries: mostTries, retryDelay: 1 });
+  }
 }
