@@ -63,22 +63,20 @@ export interface CopyOptions {
 export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage }: CopyOptions): Promise<CopyReport> {
   const source = await openEnd(from, { readOnly: true });
   try {
-    // Opening the target may make it, and a source that is refused should leave nothing behind.
-    await source.store.read(async (tx) => {
+    return await source.store.read(async (tx) => {
       await takeTime(tx, source);
-      await organizationsOf(tx, source);
+      const organizations = await organizationsOf(tx, source);
+      // Opening the target may make it, and a source that is refused should leave nothing behind.
+      const target = await openEnd(to, { isCopying: true });
+      try {
+        const content = { organizations, tables: await digestTables(tx, source.readRows) };
+        return await copySnapshot(tx, { source, target, content, onProgress, eventsAtOnce });
+      } catch (error) {
+        throw error instanceof ConstraintViolation ? forbiddenRows(source, error) : error;
+      } finally {
+        await target.close();
+      }
     });
-    const target = await openEnd(to, { isCopying: true });
-    try {
-      return await source.store.read(async (tx) => {
-        await takeTime(tx, source);
-        return await copySnapshot(tx, { source, target, onProgress, eventsAtOnce });
-      });
-    } catch (error) {
-      throw error instanceof ConstraintViolation ? forbiddenRows(source, error) : error;
-    } finally {
-      await target.close();
-    }
   } finally {
     await source.close();
   }
@@ -103,7 +101,8 @@ export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   try {
     return await source.store.read(async (tx) => {
       await takeTime(tx, source);
-      return reportOf(await contentOf(tx, source));
+      const organizations = await organizationsOf(tx, source);
+      return reportOf({ organizations, tables: await digestTables(tx, source.readRows) });
     });
   } finally {
     await source.close();
@@ -119,11 +118,6 @@ async function takeTime(tx: Transaction, { place }: End): Promise<void> {
 interface Content {
   readonly tables: readonly TableDigest[];
   readonly organizations: readonly (CopyReport['organizations'][number] & { readonly id: string })[];
-}
-
-async function contentOf(tx: Transaction, source: End): Promise<Content> {
-  const organizations = await organizationsOf(tx, source);
-  return { tables: await digestTables(tx, source.readRows), organizations };
 }
 
 /** Throws for a source that cannot be copied. */
@@ -195,9 +189,8 @@ interface Copying {
 
 async function copySnapshot(
   tx: Transaction,
-  { source, target, onProgress, eventsAtOnce }: Copying,
+  { source, target, content, onProgress, eventsAtOnce }: Copying & { readonly content: Content },
 ): Promise<CopyReport> {
-  const content = await contentOf(tx, source);
   const fingerprint = sha256Of(JSON.stringify(content.tables));
   const isFilled = await begin(tx, { source, target, fingerprint });
   if (isFilled) {
