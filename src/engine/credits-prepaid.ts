@@ -26,11 +26,9 @@ export async function takeBackPrepaid(context: CallContext, contract: Contract, 
   if (grant === undefined) return;
   const drafts = (await listInvoicesOfContract(tx, orgId, contract.id)).filter(({ status }) => status === 'Drafted');
   const ids = new Set([invoice, ...drafts].map(({ id }) => id));
-  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   const taken = standingUsageOn(entries, ids).filter(({ grantEntryId }) => grantEntryId === grant.id);
-  for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
-  await takeBack(writer, grant, { now, unbought: invoice });
-  writer.close();
+  const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
+  await takeBack(writer, grant, { now, unbought: invoice, taken });
 }
 
 /**
@@ -52,9 +50,8 @@ export async function takeBackKept(context: CallContext, contract: Contract, inv
   );
   if (kept.length === 0) return;
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
-  for (const entry of kept.toReversed()) await reverseEntry(writer, entry);
-  await takeBack(writer, grant, { now, unbought, atMostCents: -sumOf(kept.map(({ amountCents }) => amountCents)) });
-  writer.close();
+  const atMostCents = -sumOf(kept.map(({ amountCents }) => amountCents));
+  await takeBack(writer, grant, { now, unbought, taken: kept, atMostCents });
 }
 
 /**
@@ -74,6 +71,8 @@ interface TakeBack {
   readonly now: Temporal.Instant;
   /** The cancelled invoice. */
   readonly unbought: Invoice;
+  /** What was taken from the grant and returns first. */
+  readonly taken: readonly StoredLedgerEntry[];
   /** All that the grant has left when not given. */
   readonly atMostCents?: bigint;
 }
@@ -81,14 +80,16 @@ interface TakeBack {
 async function takeBack(
   writer: LedgerWriter,
   grant: StoredLedgerEntry,
-  { now, unbought, atMostCents = grant.amountCents }: TakeBack,
+  { now, unbought, taken, atMostCents = grant.amountCents }: TakeBack,
 ): Promise<void> {
+  for (const entry of taken.toReversed()) await reverseEntry(writer, entry);
   const { remainingCents, hasLapsed } = totalsOf(writer, grant.id);
-  // Whatever comes back to expired credits lapses.
-  if (hasLapsed || hasExpired(grant, now)) return await expireRest(writer, grant.id);
   const cents = minimum(remainingCents, atMostCents);
   const description = `Not bought: invoice ${unbought.number} is cancelled`;
-  if (cents === grant.amountCents) {
+  if (hasLapsed || hasExpired(grant, now)) {
+    // Whatever comes back to expired credits lapses.
+    await expireRest(writer, grant.id);
+  } else if (cents === grant.amountCents) {
     await reverseEntry(writer, grant, description);
   } else if (cents > 0n) {
     await writer.append({
@@ -101,4 +102,5 @@ async function takeBack(
       appliedCents: 0n,
     });
   }
+  writer.close();
 }
