@@ -310,13 +310,11 @@ async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
 }
 
 async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }, readOnly = false) {
-  const [{ isToBeMade, openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }, { limits }] =
-    await Promise.all([
-      import('./store/open.ts'),
-      import('./engine/engine.ts'),
-      import('./store/open-meter-sql.ts'),
-      import('./limits.ts'),
-    ]);
+  const [{ isToBeMade, openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }] = await Promise.all([
+    import('./store/open.ts'),
+    import('./engine/engine.ts'),
+    import('./store/open-meter-sql.ts'),
+  ]);
   await refuseUnknownSslMode(target.database, env['PGSSLMODE']);
   const isNew = target.database !== inMemory && isToBeMade(target.database);
   const store = await openStore(target.database, { events: target.events, readOnly });
