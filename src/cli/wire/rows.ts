@@ -43,7 +43,7 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row, path: st
   text: (value) => safe(wireText(value)),
   money: (value, row, path) => moneyText(wireText(value), currencyAt(row, path)),
   usd: (value, row) =>
-    row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} USD`,
+    row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} ${currency}`,
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
   timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),

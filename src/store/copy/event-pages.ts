@@ -140,7 +140,7 @@ interface Times {
   readonly last: number;
 }
 
-const placesAtOnce = 10_000;
+const placesPerPart = 10_000;
 
 /**
  * When the events of the places above `from`, up to `upTo`, happened; undefined if none are there. The server keeps events by
@@ -152,7 +152,7 @@ function createTimes({ ask: question }: ClickhouseServer) {
     const of = JSON.stringify(view);
     if (known?.of !== of) {
       const rows = await question(
-        `SELECT intDiv(place - 1, ${placesAtOnce}) AS part, min(timestampEpochMs) AS first, max(timestampEpochMs) AS last
+        `SELECT intDiv(place - 1, ${placesPerPart}) AS part, min(timestampEpochMs) AS first, max(timestampEpochMs) AS last
          FROM tallybookEvents WHERE ${ofView} GROUP BY part`,
         view,
       );
@@ -162,7 +162,7 @@ function createTimes({ ask: question }: ClickhouseServer) {
       known = { of, times: new Map(times) };
     }
     let all: Times | undefined;
-    for (let part = Math.floor(from / placesAtOnce); part * placesAtOnce < upTo; part += 1) {
+    for (let part = Math.floor(from / placesPerPart); part * placesPerPart < upTo; part += 1) {
       const own = known.times.get(part);
       if (own === undefined) continue;
       all = { first: Math.min(own.first, all?.first ?? own.first), last: Math.max(own.last, all?.last ?? own.last) };
