@@ -360,11 +360,14 @@ export function consumption(
   isCounted: (invoice: Invoice | undefined) => boolean = () => true,
 ): bigint {
   const life = { start: dayOf(contract.start), end: dayOfInstant(state.now + hour) + 1 };
+  const keyOf = ({ item, from }: UsageWindow): string => `${contract.items.indexOf(item)} ${from}`;
+  const invoices = new Map<string, Invoice>();
+  for (const each of contract.invoices.toReversed()) {
+    for (const window of usageWindows(each)) invoices.set(keyOf(window), each);
+  }
   let cents = 0n;
   for (const window of windowsTouching(contract, life.start, life.end)) {
-    const invoice = contract.invoices.find((each) =>
-      usageWindows(each).some((other) => other.item === window.item && other.from === window.from),
-    );
+    const invoice = invoices.get(keyOf(window));
     if (invoice?.status === 'Cancelled' || !isCounted(invoice)) continue;
     for (const usage of usagesOf(state, contract, window)) if (isOf(budget, usage)) cents += usage.cents;
   }
