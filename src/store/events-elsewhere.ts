@@ -36,8 +36,11 @@ export async function withEventsElsewhere(
   let hasRecorded = false;
   const events = createClickhouseEventStore(server, mostStaged);
   const close = async (): Promise<void> => {
-    if (hasRecorded) await moveStaged(store, server).catch(leaveStaged);
-    await Promise.allSettled([store.close(), server.close()]);
+    try {
+      if (hasRecorded) await moveStaged(store, server).catch(leaveStaged);
+    } finally {
+      await Promise.allSettled([store.close(), server.close()]);
+    }
   };
   return {
     location: store.location,

@@ -1,6 +1,6 @@
 /** Several books and one database of events: whose it is. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -56,5 +56,18 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
     await server.close();
     await expect(openStore(second, { events })).rejects.toThrow('has the events of another book');
     await (await openStore(first, { events })).close();
+  });
+
+  test('that fails in an unknown way as its book is closed does not keep the book open', async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'book.db');
+    const store = await openStore(file, { events });
+    await store.write(insertTwoOrganizations);
+    await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('staged')], () => true));
+    await clickhouse?.run(events, 'ALTER TABLE tallybookEvents ADD CONSTRAINT none CHECK version = 0');
+    await expect(store.close()).rejects.toThrow('Constraint');
+    expect(existsSync(`${file}-wal`)).toBe(false);
   });
 });
