@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 
 import { sha256 } from '../../digest.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
-import { fetchedAtOnce, goOnCounting, rowsByCursor } from '../backends/postgres/whole-tables.ts';
+import { fetchedAtOnce, rowsByCursor } from '../backends/postgres/whole-tables.ts';
 import type { Transaction } from '../database.ts';
 
 const ofEvents = new Set(['bookFacts', 'events', 'eventVersions', 'eventHeads', 'stagedEvents']);
@@ -86,9 +86,4 @@ async function insert(tx: Transaction, table: string, rows: readonly Row[]): Pro
     const columns = sql.join(names.map((name) => sql.ref(name)));
     await sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES ${sql.join(values)}`.execute(tx);
   }
-}
-
-/** Makes a server's counters go on after the rows that brought their own numbers. */
-export async function goOnCountingAll(tx: Transaction): Promise<void> {
-  for (const [table, keys] of bookTables) if (keys[0] === 'seq') await goOnCounting(tx, table);
 }

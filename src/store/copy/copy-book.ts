@@ -12,6 +12,7 @@ import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { dumpedTables } from '../backends/postgres/tables.ts';
+import { goOnCounting } from '../backends/postgres/whole-tables.ts';
 import { withoutLimit } from '../backends/postgres/without-limit.ts';
 import { mirrorFileError } from '../backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
@@ -30,7 +31,6 @@ import {
   bookTables,
   copyTables,
   digestTables,
-  goOnCountingAll,
   rowsOfFile,
   rowsOfServer,
 } from './book-tables.ts';
@@ -277,7 +277,7 @@ async function begin(
     }
     await writeBookFact(to, 'unfinishedCopy', { source: fingerprint, places: {} });
     await copyTables(tx, source.readRows, to);
-    if (isPostgresUrl(place.database)) await goOnCountingAll(to);
+    if (isPostgresUrl(place.database)) await goOnCounting(to);
     return false;
   });
 }

@@ -2,13 +2,17 @@
 
 import type { Transaction } from '../../database.ts';
 import { type RawRow, rowsOfText } from '../../raw-query.ts';
+import { dumpedTables } from './tables.ts';
 
-/** Makes the server's counter of a table go on after the rows that brought their own numbers. */
-export async function goOnCounting(tx: Transaction, table: string): Promise<void> {
-  await rowsOfText(
-    tx,
-    `SELECT setval(pg_get_serial_sequence('"${table}"', 'seq'), max("seq")) FROM "${table}" HAVING max("seq") IS NOT NULL`,
-  );
+/** Makes the server's counters go on after the rows that brought their own numbers. */
+export async function goOnCounting(tx: Transaction): Promise<void> {
+  for (const [table, order] of Object.entries(dumpedTables)) {
+    if (order !== 'seq') continue;
+    await rowsOfText(
+      tx,
+      `SELECT setval(pg_get_serial_sequence('"${table}"', 'seq'), max("seq")) FROM "${table}" HAVING max("seq") IS NOT NULL`,
+    );
+  }
 }
 
 /** How many rows are in memory at a time: a row with an event, or with the prices of a contract, may be a megabyte. */
