@@ -15,8 +15,3 @@ export async function rowsOfText(
 ): Promise<readonly RawRow[]> {
   return (await tx.executeQuery(CompiledQuery.raw(text, [...values]))).rows as readonly RawRow[];
 }
-
-/** Makes a server gather statistics on these tables now; until it does so by itself, it plans as if they were empty. */
-export async function analyze(tx: Transaction, tables: readonly string[]): Promise<void> {
-  await rowsOfText(tx, `ANALYZE ${tables.map((table) => `"${table}"`).join(', ')}`);
-}

@@ -11,15 +11,14 @@ import { BillingError, ConflictError } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
-import { dumpedTables } from '../backends/postgres/tables.ts';
-import { goOnCounting } from '../backends/postgres/whole-tables.ts';
+import { analyze, goOnCounting } from '../backends/postgres/whole-tables.ts';
 import { withoutLimit } from '../backends/postgres/without-limit.ts';
 import { mirrorFileError } from '../backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isMirrorFile } from '../mirror-file.ts';
 import { isPostgresUrl, openStore, pathOf } from '../open.ts';
-import { analyze, rowsOfText } from '../raw-query.ts';
+import { rowsOfText } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
@@ -220,8 +219,7 @@ async function copySnapshot(
   await target.store.write(async (to) => {
     await takeTime(to, target);
     await removeBookFact(to, 'unfinishedCopy');
-    // Without statistics the server would plan the first questions about its new tables as if they were empty.
-    if (isPostgresUrl(target.place.database)) await analyze(to, Object.keys(dumpedTables));
+    if (isPostgresUrl(target.place.database)) await analyze(to);
   });
   return reportOf(content);
 }

@@ -11,7 +11,7 @@ import { ConstraintViolation } from '../../constraint-violation.ts';
 import { damagedBackup } from '../../damaged-backup.ts';
 import type { Transaction } from '../../database.ts';
 import { type DumpHeader, headerOf } from '../../dump-header.ts';
-import { analyze, rowsOfText } from '../../raw-query.ts';
+import { rowsOfText } from '../../raw-query.ts';
 import { eventsElsewhereOf, readBookFacts, refuseUnfinished } from '../../records/book-facts.ts';
 import { readCensus } from '../../records/census.ts';
 import { listOrganizations } from '../../records/organizations.ts';
@@ -20,7 +20,7 @@ import type { Store } from '../../store.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
 import { dumpedTables } from './tables.ts';
 import { openPostgresStore } from './postgres.ts';
-import { goOnCounting, rowsByCursor } from './whole-tables.ts';
+import { analyze, goOnCounting, rowsByCursor } from './whole-tables.ts';
 import { withoutLimit } from './without-limit.ts';
 
 /** How much one statement of a restoration takes. */
@@ -148,7 +148,7 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
       if (restored !== JSON.stringify(manifest.organizations.map(inOrder))) {
         throw damagedBackup(path, 'its rows are not what its manifest says');
       }
-      await analyze(tx, Object.keys(dumpedTables));
+      await analyze(tx);
     });
   } finally {
     await store.close();
