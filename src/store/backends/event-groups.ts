@@ -7,10 +7,10 @@ import { quantityOf } from '../../calculation/aggregation.ts';
 import { createEventMatcher, groupValuesOf, type MeteredEvent, presentProperties } from '../../calculation/metering.ts';
 import { decimal, decimalOfInteger } from '../../calculation/money.ts';
 import type { UsageReading } from '../../calculation/usage-atoms.ts';
-import { mergeReadings } from '../../calculation/usage-fold.ts';
+import { type MeterRules, mergeReadings } from '../../calculation/usage-fold.ts';
 import { inNfc } from '../../normal-text.ts';
 import { inOrder } from '../event-aggregation.ts';
-import type { EventAggregation, EventReadings } from '../event-store.ts';
+import type { AggregatedEvents, EventAggregation, EventReadings } from '../event-store.ts';
 
 /** Every property that rules and dimensions look at; with the texts that matter, if only some do. */
 export type GroupKeys = ReadonlyMap<string, readonly string[] | undefined>;
@@ -35,18 +35,21 @@ export function otherThan(texts: readonly string[]): string {
   return other;
 }
 
-/** Regroups readings that were made meter by meter for all contracts: per contract, the readings of each meter. */
-export function byContract<Readings>(
-  contractIds: readonly string[],
-  ofMeters: readonly (readonly Readings[])[],
-): readonly (readonly Readings[])[] {
-  return contractIds.map((_id, place) => ofMeters.flatMap((readings) => readings.slice(place, place + 1)));
-}
-
 /** A question to a server: what one meter reads, in one answer or for each of some contracts by the events that name it. */
 export interface GroupQuestion {
   readonly request: EventAggregation;
   readonly contractIds?: readonly string[] | undefined;
+}
+
+/** Asks a server meter by meter. Gives the readings of each meter: per contract, or once if contracts are not told apart. */
+export async function askByMeter(
+  of: AggregatedEvents,
+  { meters, contractIds }: { readonly meters: readonly MeterRules[]; readonly contractIds?: readonly string[] },
+  ask: (question: GroupQuestion) => Promise<readonly EventReadings[]>,
+): Promise<readonly (readonly EventReadings[])[]> {
+  const ofMeters: (readonly EventReadings[])[] = [];
+  for (const rules of meters) ofMeters.push(await ask({ request: { ...of, rules }, contractIds }));
+  return (contractIds ?? [undefined]).map((_id, place) => ofMeters.flatMap((each) => each.slice(place, place + 1)));
 }
 
 /** An empty list per contract, if contracts are told apart, and per interval. */

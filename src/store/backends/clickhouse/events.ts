@@ -4,9 +4,9 @@
 
 import type { Transaction } from '../../database.ts';
 import { storedEvent, withoutPlace } from '../../event-content.ts';
-import type { EventPage, EventQuery, EventReadings, EventStore, StoredEvent } from '../../event-store.ts';
+import type { EventPage, EventQuery, EventStore, StoredEvent } from '../../event-store.ts';
 import { listStagedEvents, readEventHead } from '../../records/staged-events.ts';
-import { byContract } from '../event-groups.ts';
+import { askByMeter, type GroupQuestion } from '../event-groups.ts';
 import { appendEvents } from './append.ts';
 import { listEventFaults } from './event-faults.ts';
 import { aggregateInClickhouse } from './event-readings.ts';
@@ -22,19 +22,13 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     scan: async (tx, request, onEvent) => await scanView(server, await viewOf(tx, request), { request }, onEvent),
     async aggregate(tx, of, meters) {
       const view = await viewOf(tx, of);
-      const readings: EventReadings[] = [];
-      for (const rules of meters) {
-        readings.push(...(await aggregateInClickhouse(server, view, { request: { ...of, rules } })));
-      }
+      const ask = async (question: GroupQuestion) => await aggregateInClickhouse(server, view, question);
+      const [readings = []] = await askByMeter(of, { meters }, ask);
       return readings;
     },
-    async aggregateNamed(tx, of, { contractIds, meters }) {
-      const view = ofContracts(await viewOf(tx, of), contractIds);
-      const readings: (readonly EventReadings[])[] = [];
-      for (const rules of meters) {
-        readings.push(await aggregateInClickhouse(server, view, { request: { ...of, rules }, contractIds }));
-      }
-      return byContract(contractIds, readings);
+    async aggregateNamed(tx, of, asked) {
+      const view = ofContracts(await viewOf(tx, of), asked.contractIds);
+      return await askByMeter(of, asked, async (question) => await aggregateInClickhouse(server, view, question));
     },
     list: async (tx, query) => await list(server, tx, query, false),
     listLate: async (tx, query) => await list(server, tx, query, true),

@@ -12,13 +12,12 @@ import type {
   EventFault,
   EventPage,
   EventQuery,
-  EventReadings,
   EventStore,
   NewEvent,
 } from '../../event-store.ts';
 import type { RawRow } from '../../raw-query.ts';
 import { type PageStart, readPage } from '../../records/page.ts';
-import { byContract } from '../event-groups.ts';
+import { askByMeter } from '../event-groups.ts';
 import { aggregateInServer } from './event-readings.ts';
 import { ask, Conditions, scan } from './event-scan.ts';
 
@@ -63,17 +62,11 @@ export function createPostgresEventStore(): EventStore {
     append,
     scan,
     async aggregate(tx, of, meters) {
-      const readings: EventReadings[] = [];
-      for (const rules of meters) readings.push(...(await aggregateInServer(tx, { request: { ...of, rules } })));
+      const [readings = []] = await askByMeter(of, { meters }, async (asked) => await aggregateInServer(tx, asked));
       return readings;
     },
-    async aggregateNamed(tx, of, { contractIds, meters }) {
-      const readings: (readonly EventReadings[])[] = [];
-      for (const rules of meters) {
-        readings.push(await aggregateInServer(tx, { request: { ...of, rules }, contractIds }));
-      }
-      return byContract(contractIds, readings);
-    },
+    aggregateNamed: async (tx, of, asked) =>
+      await askByMeter(of, asked, async (question) => await aggregateInServer(tx, question)),
     list: async (tx, query) => await list(tx, query, false),
     listLate: async (tx, query) => await list(tx, query, true),
     listVersions: async (tx, orgId, idempotencyKey) =>
