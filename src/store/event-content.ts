@@ -30,22 +30,13 @@ export function storedEvent(row: Readonly<Record<string, unknown>>): StoredEvent
   };
 }
 
-/** The event without whatever else its store keeps with it. */
-export function withoutPlace(event: StoredEvent): StoredEvent {
-  const { id, idempotencyKey, customerId, contractId, eventName, timestampEpochMs, propertiesJson } = event;
-  const { receivedAtEpochMs, isLate, version } = event;
-  return {
-    id,
-    idempotencyKey,
-    customerId,
-    contractId,
-    eventName,
-    timestampEpochMs,
-    propertiesJson,
-    receivedAtEpochMs,
-    isLate,
-    version,
-  };
+/** The event alone, without where it and its superseded version stand. */
+export function withoutPlace({
+  place: _place,
+  previous: _previous,
+  ...event
+}: StoredEvent & { readonly place?: number; readonly previous?: unknown }): StoredEvent {
+  return event;
 }
 
 /** Matches numbers that JSON.parse may not print as written: with a point, an exponent, many digits, or minus zero. */
