@@ -1,6 +1,5 @@
 /** Opens what runs SQL meters: the one place that knows which backend does. */
 
-import { UnavailableError } from '../errors.ts';
 import { once } from '../once.ts';
 import type { MeterSql, MeterSqlOptions } from './meter-sql.ts';
 
@@ -8,16 +7,12 @@ import type { MeterSql, MeterSqlOptions } from './meter-sql.ts';
 export function createMeterSql(options: MeterSqlOptions = {}): MeterSql {
   let backend: MeterSql | undefined;
   let isClosed = false;
-  const open = once(async () => {
+  const load = once(async () => {
     const { createSqliteMeterSql } = await import('./backends/sqlite/meter-sql/meter-sql.ts');
     backend = createSqliteMeterSql(options);
     if (isClosed) backend.close();
     return backend;
   });
-  const load = async () => {
-    if (isClosed) throw new UnavailableError('SQL meters are closed');
-    return await open();
-  };
   return {
     check: async (query) => await (await load()).check(query),
     run: async (run) => await (await load()).run(run),
