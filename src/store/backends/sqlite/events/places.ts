@@ -18,17 +18,7 @@ export interface FoundEvent {
   readonly contractSeq: number;
 }
 
-type PlaceRequest = Pick<
-  EventScan,
-  | 'orgId'
-  | 'customerId'
-  | 'eventNames'
-  | 'excludedEventNames'
-  | 'contract'
-  | 'excludeLate'
-  | 'fromEpochMs'
-  | 'toEpochMs'
->;
+type PlaceRequest = Omit<EventScan, 'withKeys'>;
 
 /** Every matching event, in no particular order. */
 export function findEvents(connection: SqliteConnection, request: PlaceRequest): FoundEvent[] {
