@@ -49,7 +49,7 @@ export async function openMirror(url: string): Promise<Mirror> {
   }
   if (!isMirrorFile(path)) throw notAMirror(path);
   const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
-  return await openSqliteMirror(path, { readOnly: true });
+  return await openSqliteMirror(path);
 }
 
 /**
@@ -66,7 +66,7 @@ export async function openMirrorOf(source: MirrorSource, url: string): Promise<M
 async function openForWriting(source: MirrorSource, path: string): Promise<Mirror> {
   if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
   const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
-  const mirror = await openSqliteMirror(path, { source });
+  const mirror = await openSqliteMirror(path, source);
   const found = await mirror.source();
   if (isSameService(found, source)) return mirror;
   await mirror.close();

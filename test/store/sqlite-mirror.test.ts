@@ -18,7 +18,7 @@ test('a mirror that another process makes between the look and the making is the
   writeFileSync(`${file}-new`, '');
   const other = new DatabaseSync(file);
   other.exec('BEGIN IMMEDIATE');
-  const opening = openSqliteMirror(file, { source });
+  const opening = openSqliteMirror(file, source);
   other.exec(`CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
     INSERT INTO facts VALUES ('source', '"made by the other"');
     PRAGMA application_id = ${applicationIds.mirror};
@@ -32,7 +32,7 @@ test('a mirror that another process makes between the look and the making is the
 });
 
 test('a page of a mirror, or of what it has of one contract, sorts nothing and looks at nothing else', async () => {
-  const mirror = await openSqliteMirror(file, { source });
+  const mirror = await openSqliteMirror(file, source);
   const records = ['2026-01-01', '2026-01-03', '2026-01-02', '2026-01-03'].map((day, index) => ({
     kind: 'invoice' as const,
     id: `invoice ${index}`,

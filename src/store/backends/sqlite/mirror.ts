@@ -36,17 +36,14 @@ const schema = `
   PRAGMA application_id = ${applicationIds.mirror};
   PRAGMA user_version = ${version};`;
 
-/** Opens the mirror at `path`; with a source, makes the file if there is none. */
-export async function openSqliteMirror(
-  path: string,
-  options: { readonly readOnly?: boolean | undefined; readonly source?: MirrorSource | undefined },
-): Promise<Mirror> {
+/** Opens the mirror at `path` for reading alone; with a source for writing, and then makes the file if there is none. */
+export async function openSqliteMirror(path: string, source?: MirrorSource): Promise<Mirror> {
   let connection: SqliteConnection | undefined;
   try {
-    connection = await openConnection(path, options);
+    connection = await openConnection(path, { readOnly: source === undefined });
     const mirror = mirrorOn(connection);
-    if (pragma(connection, 'application_id') === 0n && options.source !== undefined) {
-      await mirror.make(options.source);
+    if (source !== undefined && pragma(connection, 'application_id') === 0n) {
+      await mirror.make(source);
       noteBegun(path);
     }
     checkVersion(connection);
@@ -66,12 +63,12 @@ function checkVersion(connection: SqliteConnection): void {
 }
 
 function mirrorOn(connection: SqliteConnection): Mirror & { make(source: MirrorSource): Promise<void> } {
-  const { path, busyMilliseconds } = connection;
+  const { path } = connection;
 
   /** `work` is synchronous, so that two transactions never meet on the one connection. */
   async function transact<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => T): Promise<T> {
     try {
-      return await waitForLock({ path, busyMilliseconds }, () => {
+      return await waitForLock(connection, () => {
         connection.execute(begin);
         try {
           const result = work();
