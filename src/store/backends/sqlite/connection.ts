@@ -14,6 +14,9 @@ import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
 import { isWritable, openHandle, prepareFile } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
+/** Whether a transaction may write. */
+export type Access = 'read' | 'write';
+
 /** What the SQLite backend needs of its file. */
 export interface SqliteConnection {
   readonly path: string;
@@ -36,9 +39,9 @@ export interface SqliteConnection {
   /** Runs statements that give no rows; not in a transaction for reading. */
   execute(sql: string): void;
   /** Begins a transaction and waits for the lock at most the busy timeout; gives the schema version that it sees. */
-  begin(access: 'read' | 'write'): Promise<bigint>;
+  begin(access: Access): Promise<bigint>;
   /** The same without waiting: a lock is the error that SQLite makes of it. */
-  tryBegin(access: 'read' | 'write'): Promise<bigint>;
+  tryBegin(access: Access): Promise<bigint>;
   commit(): void;
   rollback(): void;
   /** Notes what went wrong, so that the connection can replace a handle that must not be used again. */
@@ -71,7 +74,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   let handle = await waitForLock(waiting, () => openHandle(path, options));
   let isBroken = false;
   /** The access of the running transaction. */
-  let access: 'read' | 'write' | undefined;
+  let access: Access | undefined;
   let handleCount = 1;
   let transactionCount = 0;
   const wasWritable = !handle.isReadOnly;
@@ -79,7 +82,7 @@ export async function openConnection(location: string, options: StoreOptions): P
   /** A disk that failed comes back for reading alone at first, and takes writes again later. */
   const isReadOnlyForNow = (): boolean => wasWritable && handle.isReadOnly;
 
-  async function replaceIfNeeded(asked: 'read' | 'write'): Promise<void> {
+  async function replaceIfNeeded(asked: Access): Promise<void> {
     const isToBeWritten = asked === 'write' && isReadOnlyForNow() && isWritable(path);
     if (path === inMemory || (!isBroken && !isToBeWritten && !handle.isOutdated())) return;
     statements.clear();
@@ -163,7 +166,7 @@ export async function openConnection(location: string, options: StoreOptions): P
 }
 
 /** Reading the version takes the snapshot at once, so that a lock is met here and not in the middle of the work. */
-function beginNow(connection: SqliteConnection, access: 'read' | 'write'): bigint {
+function beginNow(connection: SqliteConnection, access: Access): bigint {
   connection.prepare(access === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN').run();
   try {
     return pragma(connection, 'user_version');

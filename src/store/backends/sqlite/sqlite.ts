@@ -28,10 +28,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     let inspection: Inspection | undefined;
     try {
       const note = readNewestNote(connection.path);
-      return await turns.transact(
-        'read only',
-        async () => (inspection = await inspectDatabase(connection, options, note)),
-      );
+      return await turns.transact('read', async () => (inspection = await inspectDatabase(connection, options, note)));
     } catch (error) {
       // A transaction that met damage cannot even end; what it found is the answer.
       if (inspection === undefined || inspection.damages.length === 0) throw error;
@@ -43,7 +40,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   // One connection has one turn, whoever writes.
   const shareCommit = createGroupCommit({
-    transact: async (_turn, work) => await turns.transact('read write', work),
+    transact: async (_turn, work) => await turns.transact('write', work),
     isSpoilt,
   });
 
@@ -54,14 +51,13 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
     if (noter === undefined || connection.isReadOnly) return;
     const note = readNewestNote(connection.path);
     if (note.newest === '') noter.compare(note, '');
-    else await turns.transact('read only', async () => noter.compare(note, newestIn(connection)));
+    else await turns.transact('read', async () => noter.compare(note, newestIn(connection)));
   });
 
   async function write<T>(change: (tx: Transaction) => Promise<T>, writeOptions?: WriteOptions): Promise<T> {
     await compareNote();
     // A write with its own timeout does not join the others.
-    if (writeOptions?.busyTimeoutMilliseconds !== undefined)
-      return await turns.transact('read write', change, writeOptions);
+    if (writeOptions?.busyTimeoutMilliseconds !== undefined) return await turns.transact('write', change, writeOptions);
     try {
       return await shareCommit(undefined, change);
     } catch (error) {
@@ -93,7 +89,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
   /** Totals that a reader computed are kept afterwards, if nobody else is writing just then. */
   const read = createSharedReading({
     async transact(work) {
-      await turns.transact('read only', work);
+      await turns.transact('read', work);
       if (eventStore?.hasFoundTotals() === true) void queued(keepTotals);
     },
     isSpoilt,
@@ -101,7 +97,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   async function keepTotals(): Promise<void> {
     try {
-      await turns.attempt('read write', async () => events().keepFoundTotals());
+      await turns.attempt('write', async () => events().keepFoundTotals());
     } catch (error) {
       // The totals can be computed again, and whoever uses the database next meets the same failure.
       connection.noteFailure(error);

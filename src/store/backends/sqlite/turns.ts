@@ -8,13 +8,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTurns } from '../../../turns.ts';
 import type { Transaction } from '../../database.ts';
 import type { WriteOptions } from '../../store.ts';
-import type { SqliteConnection } from './connection.ts';
+import type { Access, SqliteConnection } from './connection.ts';
 import { mayBeCommitted, unknownCommitError } from './errors.ts';
 import { waitForLock } from './lock-wait.ts';
 import { createTransactions, failure } from './queries.ts';
 import { refuseOtherSchema } from './schema.ts';
 
-type AccessMode = 'read only' | 'read write';
 type Work<T> = (tx: Transaction) => Promise<T>;
 
 export interface SqliteTurns {
@@ -22,9 +21,9 @@ export interface SqliteTurns {
    * Does `work` in its own transaction. Waiting for another process's lock happens outside of the queue, so that readers and
    * others go on meanwhile.
    */
-  transact<T>(accessMode: AccessMode, work: Work<T>, options?: WriteOptions): Promise<T>;
+  transact<T>(access: Access, work: Work<T>, options?: WriteOptions): Promise<T>;
   /** The same, but fails at once if another process holds the lock. */
-  attempt<T>(accessMode: AccessMode, work: Work<T>): Promise<T>;
+  attempt<T>(access: Access, work: Work<T>): Promise<T>;
   /** Whether the caller is itself inside a transaction. */
   isInside(): boolean;
   /** Closes the connection after running work has ended. */
@@ -37,10 +36,10 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
   const inTurn = createTurns();
   let isClosed = false;
 
-  async function attempt<T>(accessMode: AccessMode, work: Work<T>): Promise<T> {
+  async function attempt<T>(access: Access, work: Work<T>): Promise<T> {
     return await inTurn(async () => {
       if (isClosed) throw new Error('the connection of this store is destroyed');
-      await begin(connection, accessMode);
+      await begin(connection, access);
       const { tx, end } = beginQueries();
       try {
         const answer = await insideTransaction.run(true, async () => await work(tx));
@@ -58,10 +57,10 @@ export function createSqliteTurns(connection: SqliteConnection): SqliteTurns {
 
   return {
     attempt,
-    async transact(accessMode, work, { busyTimeoutMilliseconds = connection.busyMilliseconds } = {}) {
+    async transact(access, work, { busyTimeoutMilliseconds = connection.busyMilliseconds } = {}) {
       const waiting = { path: connection.path, busyMilliseconds: busyTimeoutMilliseconds };
       try {
-        return await waitForLock(waiting, async () => await attempt(accessMode, work));
+        return await waitForLock(waiting, async () => await attempt(access, work));
       } catch (error) {
         throw failure(connection, error);
       }
@@ -88,8 +87,8 @@ function commit(connection: SqliteConnection): void {
   }
 }
 
-async function begin(connection: SqliteConnection, accessMode: AccessMode): Promise<void> {
-  const version = await connection.tryBegin(accessMode === 'read only' ? 'read' : 'write');
+async function begin(connection: SqliteConnection, access: Access): Promise<void> {
+  const version = await connection.tryBegin(access);
   try {
     refuseOtherSchema(connection.path, version);
   } catch (error) {
