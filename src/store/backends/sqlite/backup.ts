@@ -46,13 +46,9 @@ function factsOfBook(copy: DatabaseSync): BookFacts {
 }
 
 function danglingRows(copy: DatabaseSync): string[] {
-  const rows = copy.prepare('PRAGMA foreign_key_check').all();
-  return rows
-    .slice(0, 1)
-    .map(
-      () =>
-        `${counted(rows.length, 'row')} ${rows.length === 1 ? 'names a row that is' : 'name rows that are'} not there`,
-    );
+  const { length } = copy.prepare('PRAGMA foreign_key_check').all();
+  if (length === 0) return [];
+  return [`${counted(length, 'row')} ${length === 1 ? 'names a row that is' : 'name rows that are'} not there`];
 }
 
 function organizationsOf(copy: DatabaseSync, schemaVersion: number): BackedUpOrganization[] {
