@@ -250,7 +250,7 @@ describe('time and memory', () => {
   });
 
   test('a query whose master was killed ends by itself', async () => {
-    const rules = { ...childRules({ sqlLength: 20_000, maximum: 1e15 }), orphanSeconds: 0 };
+    const rules = { ...childRules, orphanSeconds: 0 };
     const program = `(${serveMeterSql.toString()})(process, ${JSON.stringify(rules)})`;
     const flags = ['--permission', '--allow-worker', '--no-warnings', '--input-type=commonjs', '--eval', program];
     const child = spawn(process.execPath, flags, { env: {}, stdio: ['pipe', 'ignore', 'inherit'] });

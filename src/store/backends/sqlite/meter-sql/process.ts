@@ -23,7 +23,6 @@ export interface MeterSqlProcess {
 }
 
 const memoryCheckMilliseconds = 20;
-const rules = childRules({ sqlLength: limits.sqlCharacters, maximum: limits.meterSqlValueMaximum });
 
 /**
  * The process can reach no environment of ours, no file and no network, and can start no process; its one extra thread is its
@@ -38,7 +37,7 @@ const confinement = [
 
 /** The program of the process, if it was started by the executable's own arguments instead of a text; see main.ts. */
 export function serveMeterSqlIn(host: NodeJS.Process): void {
-  serveMeterSql(host, rules);
+  serveMeterSql(host, childRules);
 }
 
 /** `ownWords` make this executable call `serveMeterSqlIn`, if it is one that takes no program as text. */
@@ -109,7 +108,7 @@ interface Program {
 }
 
 function programAsText(): Program {
-  const text = `(${serveMeterSql.toString()})(process, ${JSON.stringify(rules)})`;
+  const text = `(${serveMeterSql.toString()})(process, ${JSON.stringify(childRules)})`;
   return { words: [...confinement, '--input-type=commonjs', '--eval', text], env: {} };
 }
 

@@ -2,6 +2,8 @@
 
 import type { DatabaseSyncOptions } from 'node:sqlite';
 
+import { limits } from '../../../../limits.ts';
+
 /** The rules for every query. */
 export interface ChildRules {
   /** Limits of SQLite; in addition a query may have no variables. */
@@ -33,32 +35,30 @@ const functions = [
 ].flat();
 
 /** The limits of security 6; the other rules follow from semantics 8. */
-export function childRules(bounds: { readonly sqlLength: number; readonly maximum: number }): ChildRules {
-  return {
-    limits: {
-      length: 1_000_000,
-      sqlLength: bounds.sqlLength,
-      vdbeOp: 25_000,
-      attach: 0,
-      compoundSelect: 4,
-      exprDepth: 100,
-      column: 64,
-      functionArg: 16,
-      likePatternLength: 200,
-      triggerDepth: 0,
-    },
-    columns: ['event_name', 'timestamp', 'properties'],
-    functions,
-    timeFunctions: {
-      date: [0],
-      time: [0],
-      datetime: [0],
-      julianday: [0],
-      unixepoch: [0],
-      strftime: [1],
-      timediff: [0, 1],
-    },
-    maximum: bounds.maximum,
-    orphanSeconds: 30,
-  };
-}
+export const childRules: ChildRules = {
+  limits: {
+    length: 1_000_000,
+    sqlLength: limits.sqlCharacters,
+    vdbeOp: 25_000,
+    attach: 0,
+    compoundSelect: 4,
+    exprDepth: 100,
+    column: 64,
+    functionArg: 16,
+    likePatternLength: 200,
+    triggerDepth: 0,
+  },
+  columns: ['event_name', 'timestamp', 'properties'],
+  functions,
+  timeFunctions: {
+    date: [0],
+    time: [0],
+    datetime: [0],
+    julianday: [0],
+    unixepoch: [0],
+    strftime: [1],
+    timediff: [0, 1],
+  },
+  maximum: limits.meterSqlValueMaximum,
+  orphanSeconds: 30,
+};
