@@ -144,6 +144,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
   } catch (error) {
     throw unwritable(dirname(target), error);
   }
+  const { noteBegun } = await import('./backends/sqlite/handle.ts');
   await beside(target, async (copy) => {
     refuseLongPath(copy, target);
     makeCopy(source, copy, target);
@@ -151,6 +152,7 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
     if (factsOf(target)?.size === 0) rmSync(target);
     publish(copy, target);
     removeNewestNote(target);
+    noteBegun(target);
   });
 }
 

@@ -242,6 +242,14 @@ describe('a restored database', () => {
     expect(await customers(await open(restored))).toBe(3);
   });
 
+  test('that is cut later is damaged, even where the making of a file was cut off before', async () => {
+    restored = join(directory, 'unfinished.db');
+    for (const path of [restored, `${restored}-new`]) writeFileSync(path, '');
+    await again();
+    truncateSync(restored, 0);
+    await expect(open(restored)).rejects.toThrow('is damaged: it is empty');
+  });
+
   test.each([
     ['a database', ''],
     ['the log of one', '-wal'],
