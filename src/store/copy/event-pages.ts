@@ -4,7 +4,9 @@ import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
 import { isKnownDrop } from '../backends/clickhouse/view.ts';
+import { eventColumns } from '../backends/postgres/events.ts';
 import { scannedBytes } from '../backends/scan-pages.ts';
+import { selectStored } from '../backends/sqlite/events/append.ts';
 import type { StoredEvent } from '../event-store.ts';
 import { rowsOfText } from '../raw-query.ts';
 import { listStagedEvents, readEventHead } from '../records/staged-events.ts';
@@ -26,11 +28,7 @@ export type ReadEventPage = (
   page: { readonly after: number; readonly limit: number },
 ) => Promise<readonly PlacedVersions[]>;
 
-const columns = (event: string): string =>
-  `${event}."id", ${event}."idempotencyKey", ${event}."timestampEpochMs", ${event}."propertiesJson",
-   ${event}."receivedAtEpochMs", ${event}."isLate", ${event}."version"`;
-
-const size = (event: string): string => `octet_length(${event}."propertiesJson") AS "bytes"`;
+const selectSize = 'SELECT octet_length("propertiesJson") AS "bytes"';
 
 /** How many of the first rows are taken together. */
 function fitting(sizes: readonly Readonly<Record<string, unknown>>[]): number {
@@ -45,52 +43,36 @@ function fitting(sizes: readonly Readonly<Record<string, unknown>>[]): number {
 
 /** For a file, where names and owners of events are numbers. */
 export const readPageOfFile: ReadEventPage = async (tx, orgId, { after, limit }) => {
-  const selected = (
-    place: string,
-  ) => `SELECT ${place} AS "place", ${columns('"event"')}, "customer"."id" AS "customerId",
-    "contract"."id" AS "contractId", "name"."name" AS "eventName"`;
   const behind = '"customer"."orgId" = ? AND "event"."seq" > ? ORDER BY "event"."seq" LIMIT ?';
   const sizes = await rowsOfText(
     tx,
-    `SELECT ${size('"event"')} FROM "events" AS "event"
+    `${selectSize} FROM "events" AS "event"
      JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq" WHERE ${behind}`,
     [orgId, after, limit],
   );
-  const joined = `JOIN "customers" AS "customer" ON "customer"."seq" = "event"."customerSeq"
-    JOIN "eventNames" AS "name" ON "name"."id" = "event"."nameId"
-    LEFT JOIN "contracts" AS "contract" ON "contract"."seq" = "event"."contractSeq"`;
-  const effective = await rowsOfText(
-    tx,
-    `${selected('"event"."seq"')} FROM "events" AS "event" ${joined} WHERE ${behind}`,
-    [orgId, after, fitting(sizes)],
-  );
+  const effective = await rowsOfText(tx, `${selectStored('events')} WHERE ${behind}`, [orgId, after, fitting(sizes)]);
   const superseded = await rowsOfText(
     tx,
-    `${selected('"event"."eventSeq"')} FROM "eventVersions" AS "event" ${joined}
+    `${selectStored('eventVersions')}
      WHERE "customer"."orgId" = ? AND "event"."eventSeq" >= ? AND "event"."eventSeq" <= ?`,
-    [orgId, effective[0]?.['place'] ?? 0n, effective.at(-1)?.['place'] ?? 0n],
+    [orgId, effective[0]?.['seq'] ?? 0n, effective.at(-1)?.['seq'] ?? 0n],
   );
   return grouped([...effective, ...superseded].map(placed));
 };
 
 /** For a server that has the events in its own tables. */
 export const readPageOfServer: ReadEventPage = async (tx, orgId, { after, limit }) => {
-  const all = `"customerId", "contractId", "eventName"`;
   const behind = 'FROM "events" WHERE "orgId" = $1 AND "seq" > $2 ORDER BY "seq" LIMIT $3';
-  const sizes = await rowsOfText(tx, `SELECT ${size('"events"')} ${behind}`, [orgId, after, limit]);
-  const effective = await rowsOfText(tx, `SELECT "seq" AS "place", ${columns('"events"')}, ${all} ${behind}`, [
-    orgId,
-    after,
-    fitting(sizes),
-  ]);
+  const sizes = await rowsOfText(tx, `${selectSize} ${behind}`, [orgId, after, limit]);
+  const effective = await rowsOfText(tx, `SELECT "seq", ${eventColumns} ${behind}`, [orgId, after, fitting(sizes)]);
   const superseded = await rowsOfText(
     tx,
-    `SELECT ${columns('"eventVersions"')}, ${all} FROM "eventVersions"
+    `SELECT ${eventColumns} FROM "eventVersions"
      WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`,
     [orgId, effective.filter((row) => row['version'] !== 1n).map((row) => row['idempotencyKey'])],
   );
-  const places = new Map(effective.map((row) => [row['idempotencyKey'], row['place']]));
-  const older = superseded.map((row) => ({ ...row, place: places.get(row['idempotencyKey']) }));
+  const places = new Map(effective.map((row) => [row['idempotencyKey'], row['seq']]));
+  const older = superseded.map((row) => ({ ...row, seq: places.get(row['idempotencyKey']) }));
   return grouped([...effective, ...older].map(placed));
 };
 
@@ -177,7 +159,7 @@ interface PlacedVersion {
 }
 
 function placed(row: Readonly<Record<string, unknown>>): PlacedVersion {
-  return { place: Number(row['place']), event: storedEvent(row) };
+  return { place: Number(row['seq']), event: storedEvent(row) };
 }
 
 function grouped(versions: readonly PlacedVersion[]): PlacedVersions[] {

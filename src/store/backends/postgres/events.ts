@@ -21,11 +21,12 @@ import { askByMeter } from '../event-groups.ts';
 import { aggregateInServer } from './event-readings.ts';
 import { ask, Conditions, scan } from './event-scan.ts';
 
-const columns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
+/** The columns of `storedEvent`. */
+export const eventColumns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
   "receivedAtEpochMs", "isLate", "version"`;
 
 /** Inserts in order of arrival, which `seq` follows; an existing key is left alone and not returned. */
-const insertNew = `INSERT INTO "events" ("orgId", ${columns})
+const insertNew = `INSERT INTO "events" ("orgId", ${eventColumns})
   SELECT $1, "id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
     "receivedAtEpochMs", "isLate", 1
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[],
@@ -33,13 +34,13 @@ const insertNew = `INSERT INTO "events" ("orgId", ${columns})
     "timestampEpochMs", "propertiesJson", "receivedAtEpochMs", "isLate", "place")
   ORDER BY "place" ON CONFLICT ("orgId", "idempotencyKey") DO NOTHING RETURNING "idempotencyKey"`;
 
-const selectEffective = `SELECT ${columns} FROM "events" WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`;
+const selectEffective = `SELECT ${eventColumns} FROM "events" WHERE "orgId" = $1 AND "idempotencyKey" = ANY($2::text[])`;
 
 const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", "eventName", "timestampEpochMs",
   "propertiesJson", "receivedAtEpochMs", "isLate", "version") = ROW($3, $4, $5, $6, $7::bigint, $8, $9::bigint,
   $10::smallint, "version" + 1) WHERE "orgId" = $1 AND "idempotencyKey" = $2`;
 
-const selectVersions = `SELECT ${columns} FROM "eventVersions" WHERE "orgId" = $1 AND "idempotencyKey" = $2
+const selectVersions = `SELECT ${eventColumns} FROM "eventVersions" WHERE "orgId" = $1 AND "idempotencyKey" = $2
   ORDER BY "version"`;
 
 const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string>> = {
@@ -171,7 +172,7 @@ async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promis
 async function rowsFrom(tx: Transaction, conditions: Conditions, { limit, offset, afterSeq }: PageStart) {
   const given = conditions.values.length;
   const behind = afterSeq === undefined ? '' : ` AND "seq" < $${given + 3}`;
-  const text = `SELECT ${columns}, "seq" FROM "events" WHERE ${conditions}${behind}
+  const text = `SELECT ${eventColumns}, "seq" FROM "events" WHERE ${conditions}${behind}
     ORDER BY "seq" DESC LIMIT $${given + 1} OFFSET $${given + 2}`;
   const values = [...conditions.values, limit, offset, ...(afterSeq === undefined ? [] : [afterSeq])];
   return (await ask(tx, text, values)) as readonly (RawRow & { readonly seq: bigint })[];
