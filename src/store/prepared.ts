@@ -12,6 +12,9 @@ import { otherStatements } from './other-statements.ts';
 
 type Values<V> = { readonly [Name in keyof V]: BoundValue | readonly string[] };
 
+/** The values of a query over an organization, with a text of each name. */
+export type OfOrganization<Name extends string = never> = { readonly orgId: string } & Readonly<Record<Name, string>>;
+
 /** Runs a statement on its transaction, bypassing the layers that Kysely has for the general case. */
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => QueryResult<unknown>;
 

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../operations/operation.ts';
 import type { ApiKeysTable, Transaction } from '../database.ts';
-import { onceUnchanged, prepared } from '../prepared.ts';
+import { type OfOrganization, onceUnchanged, prepared } from '../prepared.ts';
 
 /** A key as it is stored; instants are texts. */
 export interface ApiKey {
@@ -78,7 +78,7 @@ export async function listApiKeys(tx: Transaction, orgId: string): Promise<ApiKe
 }
 
 const keysOfOrganization = prepared(
-  (tx, { orgId }: { readonly orgId: string }) =>
+  (tx, { orgId }: OfOrganization) =>
     tx
       .selectFrom('apiKeys')
       .select(columns)

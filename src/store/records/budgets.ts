@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Database, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { instantText, oneRow } from './row-values.ts';
 
@@ -29,13 +29,8 @@ export async function listBudgets(tx: Transaction, orgId: string, contractId: st
   return (await budgetsOfContract(tx, { orgId, contractId })).map(toBudget);
 }
 
-interface OfContract {
-  readonly orgId: string;
-  readonly contractId: string;
-}
-
 const budgetsOfContract = prepared(
-  (tx, { orgId, contractId }: OfContract) =>
+  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
     tx
       .selectFrom('budgets')
       .selectAll()
@@ -113,7 +108,7 @@ export async function hasCreditGrant(tx: Transaction, orgId: string, contractId:
 }
 
 const firstCreditGrant = prepared(
-  (tx, { orgId, contractId }: OfContract) =>
+  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
     tx
       .selectFrom('ledgerEntries')
       .select('id')

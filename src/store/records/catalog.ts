@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { PricingTier } from '../../calculation/pricing/pricing-model.ts';
 import type { BillingMode, PriceInterval, PricingModelName, Tiering } from '../../operations/wire-values.ts';
 import type { PricingsTable, ProductsTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
@@ -72,10 +72,6 @@ export async function listProducts(tx: Transaction, orgId: string, page: Page): 
   const rows = await pageOfProducts(tx, { ...page, orgId });
   const [count] = await productCount(tx, { orgId });
   return { rows: rows.map(toProduct), total: Number(count?.total) };
-}
-
-interface OfOrganization {
-  readonly orgId: string;
 }
 
 const standingProducts = (tx: Transaction, { orgId }: OfOrganization) =>

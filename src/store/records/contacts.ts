@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
-import { anyValues, prepared } from '../prepared.ts';
+import { anyValues, type OfOrganization, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 
 /** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
@@ -68,7 +68,7 @@ export async function listContactsOf(tx: Transaction, orgId: string, customerId:
 }
 
 const contactsOfCustomer = prepared(
-  (tx, of: { readonly orgId: string; readonly customerId: string }) =>
+  (tx, of: OfOrganization<'customerId'>) =>
     tx
       .selectFrom('contacts')
       .select(columns)
@@ -86,7 +86,7 @@ export async function insertContacts(tx: Transaction, orgId: string, contacts: r
   }
 }
 
-type ContactRow = Omit<Contact, 'roles'> & { readonly orgId: string; readonly roles: string };
+type ContactRow = Omit<Contact, 'roles'> & OfOrganization<'roles'>;
 
 const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contacts').values(row), {
   name: 'new contact',

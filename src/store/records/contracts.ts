@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts';
 import { keepLatest } from '../../once.ts';
 import type { DepletionAction } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 import { instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
@@ -69,7 +69,7 @@ export async function findContract(tx: Transaction, orgId: string, id: string): 
 }
 
 const contractOfId = prepared(
-  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  (tx, { orgId, id }: OfOrganization<'id'>) =>
     tx.selectFrom('contracts').selectAll().where('orgId', '=', orgId).where('id', '=', id),
   { name: 'contract', of: () => [{ orgId: '', id: '' }] },
 );
@@ -129,7 +129,7 @@ export async function listContractsOfCustomer(
 }
 
 const contractsOfCustomer = prepared(
-  (tx, { orgId, customerId }: { readonly orgId: string; readonly customerId: string }) =>
+  (tx, { orgId, customerId }: OfOrganization<'customerId'>) =>
     tx
       .selectFrom('contracts')
       .selectAll()
@@ -149,14 +149,8 @@ export async function listContractsBefore(
   return (await contractsBefore(tx, { orgId, customerId, contractId })).map(toContract);
 }
 
-interface OfCustomer {
-  readonly orgId: string;
-  readonly customerId: string;
-  readonly contractId: string;
-}
-
 const contractsBefore = prepared(
-  (tx, { orgId, customerId, contractId }: OfCustomer) =>
+  (tx, { orgId, customerId, contractId }: OfOrganization<'customerId' | 'contractId'>) =>
     tx
       .selectFrom('contracts')
       .selectAll()

@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { CustomersTable, Transaction } from '../database.ts';
-import { anyValues, prepared } from '../prepared.ts';
+import { anyValues, type OfOrganization, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
@@ -63,7 +63,7 @@ export async function findCustomer(tx: Transaction, orgId: string, id: string): 
 }
 
 const customerOfId = prepared(
-  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  (tx, { orgId, id }: OfOrganization<'id'>) =>
     tx.selectFrom('customers').select(columns).where('orgId', '=', orgId).where('id', '=', id),
   { name: 'customer', isOfEveryCall: true, of: () => [{ orgId: '', id: '' }] },
 );
@@ -95,7 +95,7 @@ export async function findCustomerByExternalId(
 }
 
 const customerOfExternalId = prepared(
-  (tx, of: { readonly orgId: string; readonly externalCustomerId: string }) =>
+  (tx, of: OfOrganization<'externalCustomerId'>) =>
     tx
       .selectFrom('customers')
       .select(columns)

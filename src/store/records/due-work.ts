@@ -6,7 +6,7 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { type Contract, toContract } from './contracts.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
@@ -250,13 +250,7 @@ export async function closeContract(
   await closing(tx, { orgId, id, terminatedAt: instantText(terminatedAt) });
 }
 
-interface Closing {
-  readonly orgId: string;
-  readonly id: string;
-  readonly terminatedAt: string;
-}
-
-const closing = prepared((tx, { orgId, id, terminatedAt }: Closing) =>
+const closing = prepared((tx, { orgId, id, terminatedAt }: OfOrganization<'id' | 'terminatedAt'>) =>
   tx.updateTable('contracts').set({ terminatedAt }).where('orgId', '=', orgId).where('id', '=', id),
 );
 
@@ -269,17 +263,10 @@ export async function scheduleExpiry(
   await expiryInsertion(tx, { ...grant, orgId, expiresAt: instantText(grant.expiresAt) });
 }
 
-interface Expiry {
-  readonly orgId: string;
-  readonly contractId: string;
-  readonly grantId: string;
-  readonly expiresAt: string;
-}
-
-const expiryInsertion = prepared((tx, expiry: Expiry) => tx.insertInto('grantExpiries').values(expiry), {
-  name: 'new expiry',
-  of: () => [{ orgId: '', contractId: '', grantId: '', expiresAt: '' }],
-});
+const expiryInsertion = prepared(
+  (tx, expiry: OfOrganization<'contractId' | 'grantId' | 'expiresAt'>) => tx.insertInto('grantExpiries').values(expiry),
+  { name: 'new expiry', of: () => [{ orgId: '', contractId: '', grantId: '', expiresAt: '' }] },
+);
 
 /** Removes the noted expiry of a grant that is undone. */
 export async function unscheduleExpiry(
@@ -304,14 +291,8 @@ export async function closeExpiries(
   await expiryClosing(tx, { orgId, contractId, until: instantText(until) });
 }
 
-interface ExpiryClosing {
-  readonly orgId: string;
-  readonly contractId: string;
-  readonly until: string;
-}
-
 /** Prepared, because every settlement of a wallet in which a grant has expired runs it. */
-const expiryClosing = prepared((tx, { orgId, contractId, until }: ExpiryClosing) =>
+const expiryClosing = prepared((tx, { orgId, contractId, until }: OfOrganization<'contractId' | 'until'>) =>
   tx
     .deleteFrom('grantExpiries')
     .where('orgId', '=', orgId)

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 
 import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { type Invoice, toInvoice } from './invoices.ts';
 import { countOf, firstPage, type Page, pageOf, type PageStart, readPage, type Rows } from './page.ts';
 
@@ -39,7 +39,7 @@ function withoutLaterEnd(chosen: Chosen, { beforeInstant }: PageStart): Chosen {
   return beforeInstant === undefined ? chosen : { ...chosen, createdBefore: undefined };
 }
 
-type Chosen = { readonly orgId: string } & { readonly [Name in keyof Required<InvoiceFilter>]: InvoiceFilter[Name] };
+type Chosen = OfOrganization & { readonly [Name in keyof Required<InvoiceFilter>]: InvoiceFilter[Name] };
 
 const unfiltered: Chosen = {
   orgId: '',

@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { LineKind } from '../../calculation/invoice-draft.ts';
 import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Database, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
@@ -67,7 +67,7 @@ export async function findInvoice(tx: Transaction, orgId: string, id: string): P
 }
 
 const invoiceOfId = prepared(
-  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  (tx, { orgId, id }: OfOrganization<'id'>) =>
     tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', '=', id),
   { name: 'invoice', of: () => [{ orgId: '', id: '' }] },
 );
@@ -103,14 +103,9 @@ const invoicesOfContracts = prepared(
   { name: 'invoices of contracts', of: () => ofFew('contractIds') },
 );
 
-interface OfContract {
-  readonly orgId: string;
-  readonly contractId: string;
-}
-
 /** The rows of a contract's invoices, ordered by period. */
 export const invoicesOfContract = prepared(
-  (tx, { orgId, contractId }: OfContract) =>
+  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
     tx
       .selectFrom('invoices')
       .selectAll()
@@ -130,7 +125,7 @@ export async function findEarliestDraft(
   return row === undefined ? undefined : toInvoice(row);
 }
 
-const earliestDraft = prepared((tx, { orgId, contractId }: OfContract) =>
+const earliestDraft = prepared((tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
   tx
     .selectFrom('invoices')
     .selectAll()
@@ -147,7 +142,7 @@ export async function lastPeriodIndexOf(tx: Transaction, orgId: string, contract
   return Number(found?.last ?? -1);
 }
 
-const lastPeriodIndex = prepared((tx, { orgId, contractId }: OfContract) =>
+const lastPeriodIndex = prepared((tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
   tx
     .selectFrom('invoices')
     .select((row) => row.fn.max('periodIndex').as('last'))
@@ -295,7 +290,7 @@ export async function listInvoiceLines(
 }
 
 const linesOfInvoice = prepared(
-  (tx, { orgId, invoiceId }: { readonly orgId: string; readonly invoiceId: string }) =>
+  (tx, { orgId, invoiceId }: OfOrganization<'invoiceId'>) =>
     tx
       .selectFrom('invoiceLines')
       .selectAll()

@@ -7,7 +7,7 @@ import type { Specifiers } from '../../calculation/specifiers.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import type { LedgerEntryType } from '../../operations/ledger-entry.ts';
 import type { Database, Transaction } from '../database.ts';
-import { anyValues, prepared, preparedInsertion } from '../prepared.ts';
+import { anyValues, type OfOrganization, prepared, preparedInsertion } from '../prepared.ts';
 import { entryHash, noHash } from './hash-chain.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, type Rows } from './page.ts';
@@ -95,14 +95,9 @@ function toStoredLedger(rows: readonly Selectable<Database['ledgerEntries']>[]):
   return { entries: rows.map(toLedgerEntry), head: rows.at(-1)?.hash };
 }
 
-interface OfContract {
-  readonly orgId: string;
-  readonly contractId: string;
-}
-
 /** The rows of a contract's ledger, oldest entry first. */
 export const entriesOfContract = prepared(
-  (tx, { orgId, contractId }: OfContract) =>
+  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
     tx
       .selectFrom('ledgerEntries')
       .selectAll()
@@ -123,7 +118,7 @@ export async function findLedgerEntry(
 }
 
 const entryOfId = prepared(
-  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  (tx, { orgId, id }: OfOrganization<'id'>) =>
     tx.selectFrom('ledgerEntries').selectAll().where('orgId', '=', orgId).where('id', '=', id),
   { name: 'entry', of: () => [{ orgId: '', id: '' }] },
 );
@@ -140,7 +135,7 @@ export async function listLedgerPage(
   return { rows: rows.map(toLedgerEntry), total: Number(count?.total) };
 }
 
-type Chosen = OfContract & { readonly [Name in keyof Required<LedgerFilter>]: LedgerFilter[Name] };
+type Chosen = OfOrganization<'contractId'> & { readonly [Name in keyof Required<LedgerFilter>]: LedgerFilter[Name] };
 
 const unfiltered: Chosen = {
   orgId: '',
@@ -224,7 +219,7 @@ export async function findGrantByExternalId(
 }
 
 const entryOfExternalId = prepared(
-  (tx, { orgId, contractId, externalId }: OfContract & { readonly externalId: string }) =>
+  (tx, { orgId, contractId, externalId }: OfOrganization<'contractId' | 'externalId'>) =>
     tx
       .selectFrom('ledgerEntries')
       .selectAll()
@@ -294,7 +289,7 @@ export async function findLedgerHead(tx: Transaction, orgId: string, contractId:
   return newest?.hash;
 }
 
-const newestHash = prepared((tx, { orgId, contractId }: OfContract) =>
+const newestHash = prepared((tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
   tx
     .selectFrom('ledgerEntries')
     .select('hash')

@@ -6,7 +6,7 @@ import type { PropertyFilter } from '../../calculation/metering.ts';
 import type { DimensionRate } from '../../calculation/rate-card.ts';
 import type { AggregationType } from '../../operations/wire-values.ts';
 import type { MetersTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { countOf, type Page, pageOf, type Rows } from './page.ts';
 
@@ -108,7 +108,7 @@ export async function listActiveMeters(tx: Transaction, orgId: string): Promise<
 }
 
 const activeMeters = prepared(
-  (tx, { orgId }: { readonly orgId: string }) =>
+  (tx, { orgId }: OfOrganization) =>
     metersAmong(tx, { orgId, status: 'active' }).selectAll().orderBy('createdAt').orderBy('seq'),
   { name: 'active meters', of: () => [{ orgId: '' }] },
 );
@@ -152,7 +152,7 @@ export async function findRateCard(
 }
 
 const rateCardOf = prepared(
-  (tx, { orgId, meterId }: { readonly orgId: string; readonly meterId: string }) =>
+  (tx, { orgId, meterId }: OfOrganization<'meterId'>) =>
     tx
       .selectFrom('rateCards')
       .select(['meterId', 'rates', 'fallbackUnitAmount', 'updatedAt'])

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { assert } from '../../assert.ts';
 import type { OrganizationsTable, Transaction } from '../database.ts';
-import { onceUnchanged, prepared } from '../prepared.ts';
+import { type OfOrganization, onceUnchanged, prepared } from '../prepared.ts';
 
 /** A tenant as it is stored; instants are texts. */
 export interface Organization {
@@ -123,7 +123,7 @@ export async function takeInvoiceNumber(tx: Transaction, orgId: string): Promise
   return row.nextInvoiceNumber - 1n;
 }
 
-const numbering = prepared((tx, { orgId }: { readonly orgId: string }) =>
+const numbering = prepared((tx, { orgId }: OfOrganization) =>
   tx
     .updateTable('organizations')
     .set((update) => ({ nextInvoiceNumber: update('nextInvoiceNumber', '+', 1n) }))

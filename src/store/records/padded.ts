@@ -1,12 +1,14 @@
 /** Long lists in query conditions. */
 
+import type { OfOrganization } from '../prepared.ts';
+
 /** Sample values for a query over a list of that name, for short lists (`Known`). */
 export function ofFew<Name extends string>(name: Name) {
   return [1, 2, 4, 8, 16].map((count) => ({ orgId: '', [name]: Array<string>(count).fill('') }) as OfList<Name>);
 }
 
 /** The values of a query over an organization and a list of that name. */
-export type OfList<Name extends string> = { readonly orgId: string } & Readonly<Record<Name, readonly string[]>>;
+export type OfList<Name extends string> = OfOrganization & Readonly<Record<Name, readonly string[]>>;
 
 /** Every engine takes that many values in one statement, with a few others. */
 const mostInStatement = 8_192;

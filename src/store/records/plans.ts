@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { PlansTable, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { findPricings } from './catalog.ts';
 import type { Pricing } from './catalog.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
@@ -44,7 +44,7 @@ export async function findPlan(tx: Transaction, orgId: string, id: string): Prom
 }
 
 const planOfId = prepared(
-  (tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
+  (tx, { orgId, id }: OfOrganization<'id'>) =>
     tx.selectFrom('plans').selectAll().where('orgId', '=', orgId).where('id', '=', id),
   { name: 'plan', of: () => [{ orgId: '', id: '' }] },
 );
@@ -65,10 +65,6 @@ export async function listPlans(tx: Transaction, orgId: string, page: Page): Pro
   const rows = await pageOfPlans(tx, { ...page, orgId });
   const [count] = await planCount(tx, { orgId });
   return { rows: await withItems(tx, orgId, rows), total: Number(count?.total) };
-}
-
-interface OfOrganization {
-  readonly orgId: string;
 }
 
 const standingPlans = (tx: Transaction, { orgId }: OfOrganization) =>

@@ -1,7 +1,7 @@
 /** What writing a contract's ledger needs, in one reading: calls for credits are frequent, and most need no more. */
 
 import type { Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { toCreditSettings } from './contracts.ts';
 import type { Contract } from './contracts.ts';
 import { oneRow, optionalInstant } from './row-values.ts';
@@ -34,7 +34,7 @@ export async function findWallet(tx: Transaction, orgId: string, contractId: str
 }
 
 const walletOfContract = prepared(
-  (tx, { orgId, contractId }: { readonly orgId: string; readonly contractId: string }) =>
+  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
     tx
       .selectFrom('contracts')
       .select((row) => [

@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely';
 import type { DeliveryStatus } from '../../operations/webhooks.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
-import { prepared } from '../prepared.ts';
+import { type OfOrganization, prepared } from '../prepared.ts';
 import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
 
 /** An endpoint that is not removed. */
@@ -61,7 +61,7 @@ export async function listWebhookEndpoints(tx: Transaction, orgId: string): Prom
 }
 
 const endpointsOfOrganization = prepared(
-  (tx, { orgId }: { readonly orgId: string }) =>
+  (tx, { orgId }: OfOrganization) =>
     tx
       .selectFrom('webhookEndpoints')
       .selectAll()
@@ -146,7 +146,7 @@ export async function insertWebhookEvent(
 }
 
 const eventInsertion = prepared(
-  (tx, event: WebhookEvent & { readonly orgId: string }) => tx.insertInto('webhookEvents').values(event),
+  (tx, event: WebhookEvent & OfOrganization) => tx.insertInto('webhookEvents').values(event),
   {
     name: 'new webhook event',
     isOfEveryCall: true,
