@@ -8,7 +8,7 @@
  * - instants are texts `YYYY-MM-DDTHH:mm:ss.sssZ`, calendar dates `YYYY-MM-DD`, so that text order is time order;
  * - decimals (prices, quantities, credit caps) are texts; lists and objects are JSON texts;
  * - `seq` rises with every row of its table and settles ties of `createdAt`;
- * - every key and every reference begins with `orgId`, so that a row can never point into another organization.
+ * - every key and every reference includes `orgId`, so that a row can never point into another organization.
  */
 
 import type { ColumnType, Generated, Transaction as KyselyTransaction } from 'kysely';
