@@ -59,7 +59,6 @@ async function scanSubject(
     contract: await contractFilter(context, id, owner.contract),
     fromEpochMs: range.start.epochMilliseconds,
     toEpochMs: range.end.epochMilliseconds,
-    excludeLate: true,
     withKeys: true,
   };
   await context.events.scan(context.tx, scan, onEvent);

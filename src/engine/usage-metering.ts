@@ -248,7 +248,6 @@ async function scanEvents(
     toEpochMs,
     eventNames: include.length > 0 ? include : filter?.eventNames,
     excludedEventNames: exclude,
-    excludeLate: true,
   };
   const properties = filter?.properties ?? [];
   let segment = 0;

@@ -57,7 +57,7 @@ export function scanOf({ orgId, customerId, contract, boundsEpochMs, rules }: Ev
   const toEpochMs = boundsEpochMs.at(-1) ?? fromEpochMs;
   const { include, exclude } = rules.eventTypeFilter;
   const names = { eventNames: include, excludedEventNames: exclude };
-  return { orgId, customerId, contract, fromEpochMs, toEpochMs, ...names, excludeLate: true };
+  return { orgId, customerId, contract, fromEpochMs, toEpochMs, ...names };
 }
 
 /** Readings that have a value, in the order of `EventReadings`. */

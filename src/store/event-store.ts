@@ -64,7 +64,7 @@ export interface EpochInterval {
   readonly toEpochMs: number;
 }
 
-/** Effective events of one customer, `[from, to)` by their own timestamps. */
+/** Effective events of one customer that are not late, `[from, to)` by their own timestamps. */
 export interface EventScan extends EpochInterval {
   readonly orgId: string;
   readonly customerId: string;
@@ -76,8 +76,6 @@ export interface EventScan extends EpochInterval {
    * (the intervals in which an earlier contract of the customer takes them).
    */
   readonly contract?: { readonly contractId: string; readonly unassignedOutside: readonly EpochInterval[] } | undefined;
-  /** Leave out events that came after their period was finalized. */
-  readonly excludeLate?: boolean | undefined;
   /** Also read idempotency keys, which metering has no use for. */
   readonly withKeys?: boolean | undefined;
 }

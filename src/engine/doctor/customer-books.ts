@@ -65,7 +65,7 @@ export async function countUnnamed(
   if (known !== undefined) return known;
   const matches = createEventMatcher(meter);
   let count = 0;
-  await events.scan(tx, { ...interval, orgId, customerId, excludeLate: true }, (event) => {
+  await events.scan(tx, { ...interval, orgId, customerId }, (event) => {
     if (event.contractId === null && matches(event)) count += 1;
   });
   unnamedCounts.set(key, count);

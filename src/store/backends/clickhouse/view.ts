@@ -68,6 +68,7 @@ export function scanConditions(request: EventScan): {
   const { customerId, fromEpochMs, toEpochMs, eventNames = [], excludedEventNames = [], contract } = request;
   const texts = [
     'customerId = {customerId:String} AND timestampEpochMs >= {from:Int64} AND timestampEpochMs < {to:Int64}',
+    'isLate = 0',
   ];
   if (eventNames.length > 0) texts.push('eventName IN {eventNames:Array(String)}');
   if (excludedEventNames.length > 0) texts.push('eventName NOT IN {excludedEventNames:Array(String)}');
@@ -77,7 +78,6 @@ export function scanConditions(request: EventScan): {
     );
     texts.push(`(contractId = {contractId:String} OR (contractId IS NULL${outside.join('')}))`);
   }
-  if (request.excludeLate === true) texts.push('isLate = 0');
   const isTaken = (at: number) =>
     contract?.unassignedOutside.some((taken) => at >= taken.fromEpochMs && at < taken.toEpochMs) === true;
   return {
@@ -99,7 +99,7 @@ export function scanConditions(request: EventScan): {
       (contract === undefined ||
         event.contractId === contract.contractId ||
         (event.contractId === null && !isTaken(event.timestampEpochMs))) &&
-      !(request.excludeLate === true && event.isLate),
+      !event.isLate,
   };
 }
 

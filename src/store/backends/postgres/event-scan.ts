@@ -93,6 +93,6 @@ export function scanConditions(request: EventScan): Conditions {
     const text = `("contractId" = ? OR ("contractId" IS NULL${outside.join('')}))`;
     conditions.add(text, contract.contractId, ...bounds);
   }
-  if (request.excludeLate) conditions.add('"isLate" = 0');
+  conditions.add('"isLate" = 0');
   return conditions;
 }

@@ -140,7 +140,7 @@ function seqsSince(connection: SqliteConnection, demands: Demands, since: number
 function seqsOfCustomer(connection: SqliteConnection, query: EventQuery): number[] {
   const { orgId, customerId = '', eventName, fromEpochMs = 0, toEpochMs = Number.MAX_SAFE_INTEGER } = query;
   const eventNames = eventName === undefined ? [] : [eventName];
-  const events = findEvents(connection, { orgId, customerId, eventNames, fromEpochMs, toEpochMs });
+  const events = findEvents(connection, { orgId, customerId, eventNames, fromEpochMs, toEpochMs, withLate: true });
   return events.map(({ eventSeq }) => eventSeq).sort((a, b) => a - b);
 }
 

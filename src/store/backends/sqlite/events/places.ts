@@ -18,20 +18,20 @@ export interface FoundEvent {
   readonly contractSeq: number;
 }
 
-type PlaceRequest = Omit<EventScan, 'withKeys'>;
+type PlaceRequest = Omit<EventScan, 'withKeys'> & { readonly withLate?: boolean };
 
 /** Every matching event, in no particular order. */
 export function findEvents(connection: SqliteConnection, request: PlaceRequest): FoundEvent[] {
   const customerSeq = findCustomerSeq(connection, request.orgId, request.customerId);
   if (customerSeq === undefined) return [];
-  const { fromEpochMs, toEpochMs, excludeLate = false } = request;
+  const { fromEpochMs, toEpochMs, withLate = false } = request;
   const attribution = attributionOf(connection, request.orgId, request.contract);
   const nameOf = nameReader(connection);
   const isWanted = nameTest(request);
   const found: FoundEvent[] = [];
   const take = (event: Row) => {
     const { timestampEpochMs, isLate, contractSeq } = event;
-    if (timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs || (isLate && excludeLate)) return;
+    if (timestampEpochMs < fromEpochMs || timestampEpochMs >= toEpochMs || (isLate && !withLate)) return;
     const eventName = nameOf(event.nameId);
     if (!isWanted(eventName) || !isOfContract(attribution, event)) return;
     found.push({ eventSeq: event.eventSeq, timestampEpochMs, eventName, contractSeq });
