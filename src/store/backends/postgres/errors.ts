@@ -20,8 +20,8 @@ const constraintRules: Readonly<Record<string, ConstraintRule>> = {
 
 const conflicts = new Set(['40001', '40P01']);
 const givenUp = '57014';
-/** Shutting down, not yet up, too many connections, and every failure of the connection itself. */
 const crowded = '53300';
+/** Shutting down, not yet up, a session that was idle for too long, or too many of them. */
 const absences = new Set(['57P01', '57P02', '57P03', '57P05', crowded]);
 const socketFailures = new Set([
   'ECONNREFUSED',
