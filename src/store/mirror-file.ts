@@ -42,7 +42,7 @@ export function isMirrorFile(url: string): boolean {
 /** Opens a mirror for reading. Throws NotFoundError if there is no file, ConflictError if it is not a mirror. */
 export async function openMirror(url: string): Promise<Mirror> {
   const path = filePathOf(url);
-  if (sizeOf(path) === undefined) {
+  if (factsOf(path) === undefined) {
     throw new NotFoundError(`there is no mirror at ${path}`, {
       hint: 'make one with: tally pull --contract ID --to FILE',
     });
@@ -58,13 +58,13 @@ export async function openMirror(url: string): Promise<Mirror> {
  */
 export async function openMirrorOf(source: MirrorSource, url: string): Promise<Mirror> {
   const path = filePathOf(url);
-  if (sizeOf(path) !== undefined) return await openForWriting(source, path);
+  if (factsOf(path) !== undefined) return await openForWriting(source, path);
   const { newMirror } = await import('./new-mirror.ts');
   return newMirror(path, source, async () => await openForWriting(source, path));
 }
 
 async function openForWriting(source: MirrorSource, path: string): Promise<Mirror> {
-  if ((sizeOf(path) ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
+  if ((factsOf(path)?.size ?? 0) > 0 && !isMirrorFile(path)) throw notAMirror(path);
   const { openSqliteMirror } = await import('./backends/sqlite/mirror.ts');
   const mirror = await openSqliteMirror(path, source);
   const found = await mirror.source();
@@ -89,10 +89,6 @@ function filePathOf(url: string): string {
   const path = isPostgresUrl(url) ? inMemory : pathOf(url);
   if (path === inMemory) throw new BillingError('usage', `a mirror is a file, but ${withoutPassword(url)} is not one`);
   return resolve(path);
-}
-
-function sizeOf(path: string): number | undefined {
-  return factsOf(path)?.size;
 }
 
 function notAMirror(path: string): ConflictError {
