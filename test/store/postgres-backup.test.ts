@@ -16,6 +16,7 @@ import { postgresSchemaVersion } from '../../src/store/backends/postgres/migrati
 import { dumpedTables } from '../../src/store/backends/postgres/tables.ts';
 import type { Inspection } from '../../src/store/inspection.ts';
 import { openStore } from '../../src/store/open.ts';
+import { writeBookFact } from '../../src/store/records/book-facts.ts';
 import { openBook, stepsOf } from '../reliability/book.ts';
 import { firstDifference } from '../reliability/reference-book.ts';
 import { problemsOf } from '../reliability/soundness.ts';
@@ -119,6 +120,14 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       );
       await client.end();
       expect(rows.map(({ tablename }) => tablename).toSorted()).toEqual(Object.keys(dumpedTables).toSorted());
+    });
+
+    test('does not go where a book without rows has its events elsewhere', async () => {
+      const [copy, claimed] = [await backedUp(), await empty()];
+      const store = await openStore(claimed);
+      await store.write(async (tx) => await writeBookFact(tx, 'eventsElsewhere', { bookId: 'of another' }));
+      await store.close();
+      await expect(restore({ from: copy, to: claimed })).rejects.toThrow('already holds a book');
     });
 
     test('goes where there is nothing yet, whole, and to a database of its own kind', async () => {

@@ -135,7 +135,8 @@ export async function restoreDump(path: string, url: string, manifest: BackupMan
   try {
     await store.write(async (tx) => {
       await rowsOfText(tx, withoutLimit);
-      if ((await listOrganizations(tx)).length > 0) {
+      const found = [...(await listOrganizations(tx)), ...Object.keys(await readBookFacts(tx))];
+      if (found.length > 0) {
         throw new ConflictError(`${store.location} already holds a book, which is never overwritten`, {
           hint: 'give another database, or another schema of it: ?options=-csearch_path%3DNAME',
         });
