@@ -96,10 +96,7 @@ export async function updateOrganization(
   tx: Transaction,
   id: string,
   changes: Partial<
-    Pick<
-      Organization,
-      'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'environment' | 'lastCreatedAt' | 'eventsDroppedBeforeEpochMs'
-    >
+    Pick<Organization, 'name' | 'salesTaxEnabled' | 'paymentProcessor' | 'environment' | 'eventsDroppedBeforeEpochMs'>
   >,
 ): Promise<void> {
   await tx.updateTable('organizations').set(changes).where('id', '=', id).execute();
