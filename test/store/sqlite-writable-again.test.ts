@@ -4,7 +4,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openConnection } from '../../src/store/backends/sqlite/connection.ts';
-import { file, fill, useTestFile } from './test-file.ts';
+import { at } from './rows.ts';
+import { file, fill, open, useTestFile } from './test-file.ts';
 
 useTestFile();
 
@@ -53,6 +54,21 @@ test('where it cannot be opened yet, it is as soon as it can', async () => {
   fs.writeFileSync(file, whole);
   await connection.begin('read');
   connection.rollback();
+});
+
+test('what such a disk takes is noted beside the file, although the first change was refused', async () => {
+  await fill();
+  const store = await open();
+  const makeWritable = makeDiskReadOnly();
+  const failing = async () => await Promise.reject(Object.assign(new Error('disk I/O error'), { errcode: 778 }));
+  await expect(store.read(failing)).rejects.toThrow('the disk failed');
+  await store.read(async () => {});
+  expect(store.isReadOnly).toBe(true);
+  await expect(store.write(async () => {})).rejects.toThrow('is read-only');
+  makeWritable();
+  await store.write(async () => {});
+  store.noteNewest?.(at);
+  expect(fs.readFileSync(`${file}-newest`, 'utf8')).toContain(at);
 });
 
 test('a file that was opened for reading alone stays so', async () => {

@@ -48,7 +48,7 @@ export async function openSqliteStore(location: string, options: StoreOptions): 
 
   /** Runs before the first write, which would hide an older note; other writes wait for it, to avoid overtaking it. */
   const compareNote = once(async () => {
-    if (noter === undefined || connection.isReadOnly) return;
+    if (noter === undefined) return;
     const note = readNewestNote(connection.path);
     if (note.newest === '') noter.compare(note, '');
     else await turns.transact('read', async () => noter.compare(note, newestIn(connection)));
