@@ -127,10 +127,7 @@ function mirrorOn(connection: SqliteConnection): Mirror & { make(source: MirrorS
           statement.run(kind, id, owner, BigInt(rank), JSON.stringify(body), pulledAt);
         }
       }),
-    close: async () => {
-      connection.close();
-      await Promise.resolve();
-    },
+    close: async () => connection.close(),
   };
 }
 
