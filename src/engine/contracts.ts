@@ -38,12 +38,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
 
   'contracts.list': async (context, { query }) => {
     const page = pageOf(query);
-    const found = await listContracts(context.tx, context.orgId, {
-      ...query,
-      ...page,
-      externalCustomerId: query.externalCustomerId?.normalize('NFC'),
-      today: dateOf(context.now),
-    });
+    const found = await listContracts(context.tx, context.orgId, { ...query, ...page, today: dateOf(context.now) });
     const data = found.rows.map((contract) => wireIncluding(contract, context.now, query.include));
     return { body: listBody(found, page, data) };
   },

@@ -73,8 +73,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
 
   'customers.list': async (context, { query }) => {
     const page = pageOf(query);
-    const externalCustomerId = query.externalCustomerId?.normalize('NFC');
-    const found = await listCustomers(context.tx, context.orgId, { externalCustomerId, ...page });
+    const found = await listCustomers(context.tx, context.orgId, { ...query, ...page });
     const contacts = await listContacts(
       context.tx,
       context.orgId,

@@ -92,11 +92,9 @@ async function resolveCustomers(
   prefixOf: (index: number) => string,
 ): Promise<string[]> {
   const ids = distinct(inputs.map((input) => input.customerId));
-  const givenIds = distinct(inputs.map((input) => input.externalCustomerId));
-  const externalIds = [...new Set(givenIds.map((id) => id.normalize('NFC')))];
+  const externalIds = distinct(inputs.map((input) => input.externalCustomerId));
   const known = await findCustomerIds(tx, orgId, ids);
-  const stored = await findCustomerIdsByExternalId(tx, orgId, externalIds);
-  const external = new Map(givenIds.map((id) => [id, stored.get(id.normalize('NFC'))]));
+  const external = await findCustomerIdsByExternalId(tx, orgId, externalIds);
   const issues: InputIssue[] = [];
   const resolved = inputs.map(({ customerId, externalCustomerId }, index) => {
     if (customerId !== undefined && known.has(customerId)) return customerId;

@@ -51,7 +51,7 @@ async function resolveCustomer(
   let owner = contract?.customerId;
   const named = [
     { path: 'customerId', id: customerId, find: findCustomer },
-    { path: 'externalCustomerId', id: externalCustomerId?.normalize('NFC'), find: findCustomerByExternalId },
+    { path: 'externalCustomerId', id: externalCustomerId, find: findCustomerByExternalId },
   ];
   for (const { path, id, find } of named) {
     if (id === undefined) continue;

@@ -52,7 +52,7 @@ function eventQuery(context: CallContext, query: EventsInput): Omit<EventQuery, 
   if (fromEpochMs !== undefined) refuseDropped(context, fromEpochMs, 'events cannot be listed from then on');
   return {
     orgId: context.orgId,
-    eventName: eventName?.normalize('NFC'),
+    eventName,
     customerId,
     fromEpochMs,
     toEpochMs: epochMsOf(end),
