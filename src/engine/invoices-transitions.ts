@@ -38,7 +38,6 @@ const instead: Partial<Record<InvoiceStatus, Partial<Record<InvoiceAction, strin
     refund: 'nothing is paid yet; if it is not to be billed: tally invoices cancel ID',
   },
   'In Progress': {
-    failPayment: 'no payment is under way; begin one with: tally invoices pay ID --status initiated',
     refund: 'nothing is paid yet; if it is not to be billed: tally invoices cancel ID',
   },
   'In Transit': {
