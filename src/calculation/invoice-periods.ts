@@ -94,7 +94,7 @@ export function invoicePeriodAt(terms: BillingTerms, index: number): BillingPeri
  */
 function closingPeriod({ startDate, endDate, uncancelled, items }: BillingTerms, grid: Interval) {
   if (uncancelled === undefined || endDate === undefined || !isBefore(startDate, endDate)) return undefined;
-  if (!items.some((item) => item.model === 'USAGE' && item.billingMode === 'RECURRING')) return undefined;
+  if (!items.some((item) => item.model === 'USAGE')) return undefined;
   const index = periodIndexContaining(startDate, grid, endDate.subtract({ days: 1 }));
   const last = invoicePeriodAt(uncancelled, index);
   return last === undefined || usageWindowsOf(uncancelled, last).length > 0
@@ -112,10 +112,7 @@ function onlyPeriod(terms: BillingTerms, index: number): BillingPeriod | undefin
   return { ...first, end, wholeEnd: end };
 }
 
-/**
- * What to meter for an invoice: for every USAGE item, its own period, if that ends with the invoice's. An item that is
- * billed once is metered over the first invoice's period (our choice).
- */
+/** What to meter for an invoice: for every USAGE item, its own period, if that ends with the invoice's. */
 export function usageWindowsOf(terms: BillingTerms, period: BillingPeriod): readonly UsageWindow[] {
   return periodsOfTerms(terms).windows.getOrInsertComputed(period, () =>
     [...billedPeriods(terms, period)].flatMap(([item, { own, service }]) => {

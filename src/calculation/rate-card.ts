@@ -28,7 +28,7 @@ export interface ContractItem extends Price {
   readonly productName: string;
   readonly pricingName: string;
   readonly description?: string | undefined;
-  /** RECURRING is billed once in each of its intervals, ONE_TIME on the first invoice alone (our choice). */
+  /** RECURRING is billed once in each of its intervals, ONE_TIME on the first invoice alone (our choice); usage always recurs. */
   readonly billingMode: BillingMode;
   /** Present when RECURRING. */
   readonly interval?: Interval | undefined;

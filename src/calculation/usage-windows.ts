@@ -24,9 +24,8 @@ import {
 export function usageWindowsOver(terms: BillingTerms, range: ServicePeriod): UsageWindow[] {
   const known = new Map<string, readonly BilledPeriod[]>();
   return terms.items.flatMap((item) => {
-    const { meterId } = item;
-    if (item.model !== 'USAGE' || meterId === undefined) return [];
-    const interval = item.billingMode === 'ONE_TIME' ? undefined : item.interval;
+    const { meterId, interval } = item;
+    if (item.model !== 'USAGE' || meterId === undefined || interval === undefined) return [];
     const periods = known.getOrInsertComputed(intervalKey(interval), () => periodsOver(terms, interval, range));
     return periods.map(({ own, service: { start, end } }) => ({ item, meterId, period: own, start, end }));
   });
@@ -54,13 +53,7 @@ export function cutWindow(window: UsageWindow, range: ServicePeriod): UsageWindo
 }
 
 /** The periods of one interval, found once for all items that have it: a range may hold thousands, and a plan a hundred items. */
-function periodsOver(terms: BillingTerms, interval: Interval | undefined, range: ServicePeriod): BilledPeriod[] {
-  if (interval === undefined) {
-    const first = invoicePeriodAt(terms, 0);
-    if (first === undefined) return [];
-    const service = servicePeriodOf(first);
-    return overlaps(service, range) ? [{ own: { ...first, wholeEnd: first.end }, service }] : [];
-  }
+function periodsOver(terms: BillingTerms, interval: Interval, range: ServicePeriod): BilledPeriod[] {
   const periods: BilledPeriod[] = [];
   let index = Math.max(0, periodIndexContaining(terms.startDate, interval, dateOf(range.start)));
   for (;;) {

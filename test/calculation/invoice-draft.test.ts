@@ -66,13 +66,6 @@ describe('a monthly contract from 31 January', () => {
   });
 });
 
-test('a cancelled contract whose usage is billed once, with the first period, has no invoice after its end', () => {
-  const uncancelled = termsOf({ items: [flatItem(), usageItem({ billingMode: 'ONE_TIME', interval: undefined })] });
-  const cancelled = { ...uncancelled, endDate: date('2026-03-31'), uncancelled };
-  expect(invoicePeriodAt(cancelled, 1)?.end.toString()).toBe('2026-03-31');
-  expect(invoicePeriodAt(cancelled, 2)).toBeUndefined();
-});
-
 describe('a contract of mixed intervals', () => {
   const yearly = termsOf({
     startDate: date('2026-03-01'),

@@ -48,12 +48,6 @@ describe('usage windows by time', () => {
     expect(usageWindowsOver(never, { start: at('2020-01-01'), end: at('2030-01-01') })).toEqual([]);
   });
 
-  test('of an item that is billed once is the first invoice period', () => {
-    const once = usageItem({ id: 'once', billingMode: 'ONE_TIME', interval: undefined });
-    const range = { start: at('2026-01-31'), end: at('2028-01-31') };
-    expect(rowsOf(usageWindowsOver({ ...terms, items: [once] }, range))).toEqual(['once 2026-01-31 2028-01-31']);
-  });
-
   test('over the whole term are those of all invoices', () => {
     const intervals = fc.constantFrom<['MONTH' | 'YEAR', number][]>(['MONTH', 1], ['MONTH', 3], ['YEAR', 1]);
     const days = fc.integer({ min: 1, max: 900 });
