@@ -2,7 +2,8 @@
 
 import { usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { createEventMatcher, type MeteredEvent } from '../calculation/metering.ts';
-import type { EpochInterval } from '../store/event-store.ts';
+import { reviveExactJson } from '../exact-json.ts';
+import type { EpochInterval, StoredEvent } from '../store/event-store.ts';
 import {
   type ContractSpan,
   type FinalizedPeriod,
@@ -15,7 +16,7 @@ import type { CallContext } from './handler.ts';
 import { coveragesOf, isWithin } from './usage-attribution.ts';
 
 /** The parts of an event that decide where it is billed. */
-export interface BilledEvent extends MeteredEvent {
+interface BilledEvent extends MeteredEvent {
   readonly customerId: string;
   readonly contractId: string | null;
   readonly timestampEpochMs: number;
@@ -84,6 +85,12 @@ export async function loadEventOwners(
       return event.timestampEpochMs < endEpochMs && billed.some((meter) => isBilled(meter, event));
     },
   };
+}
+
+/** `isFinalized` of an event that is stored. */
+export function wasFinalized(owners: EventOwners, event: StoredEvent): boolean {
+  const properties = reviveExactJson(event.propertiesJson) as BilledEvent['properties'];
+  return owners.isFinalized({ ...event, properties });
 }
 
 function billedMetersOf(

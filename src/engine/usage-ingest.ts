@@ -3,7 +3,6 @@
 import { startOfDay } from '../calculation/billing-period.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, type InputIssue, namesNoMessage } from '../errors.ts';
-import { reviveExactJson } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
 import type { Answer, KnownEvents } from '../operations/index.ts';
@@ -14,7 +13,7 @@ import { findCustomerIds, findCustomerIdsByExternalId } from '../store/records/e
 import { serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { exhaustBudgets } from './usage-exhaust.ts';
-import { type BilledEvent, type EventOwners, loadEventOwners } from './usage-finalized.ts';
+import { type EventOwners, loadEventOwners, wasFinalized } from './usage-finalized.ts';
 import { refuse } from './refuse.ts';
 import { isWithin } from './usage-attribution.ts';
 import { isDropped, refuseDropped } from './usage-frozen.ts';
@@ -205,11 +204,6 @@ function differsInTimeAlone(previous: StoredEvent, next: NewEvent): boolean {
     previous.eventName === next.eventName &&
     previous.propertiesJson === next.propertiesJson
   );
-}
-
-function wasFinalized(owners: EventOwners, previous: StoredEvent): boolean {
-  const properties = reviveExactJson(previous.propertiesJson) as BilledEvent['properties'];
-  return owners.isFinalized({ ...previous, properties });
 }
 
 /** The version before may belong to a customer that the batch does not name, and so may those of many events. */

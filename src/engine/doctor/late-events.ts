@@ -1,11 +1,9 @@
 /** Events that nothing bills, and whether that is right. */
 
-import { reviveExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
 import type { StoredEvent } from '../../store/event-store.ts';
 import type { CallContext } from '../handler.ts';
-import { loadEventOwners } from '../usage-finalized.ts';
-import type { BilledEvent } from '../usage-finalized.ts';
+import { loadEventOwners, wasFinalized } from '../usage-finalized.ts';
 import type { LateEvents } from './check.ts';
 
 const eventsAtOnce = 1000;
@@ -32,10 +30,5 @@ async function unjustifiedKeys(
   rows: readonly StoredEvent[],
 ): Promise<string[]> {
   const owners = await loadEventOwners(context, [...new Set(rows.map((row) => row.customerId))]);
-  return rows
-    .filter((row) => {
-      const properties = reviveExactJson(row.propertiesJson) as BilledEvent['properties'];
-      return !owners.isFinalized({ ...row, properties });
-    })
-    .map((row) => row.idempotencyKey);
+  return rows.filter((row) => !wasFinalized(owners, row)).map((row) => row.idempotencyKey);
 }
