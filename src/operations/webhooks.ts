@@ -129,7 +129,7 @@ export const webhookOperations = [
     query: noQuery,
     body: z.strictObject({ url, eventTypes, description, allowPrivate }),
     response: one(endpointWithSecret),
-    errors: ['invalidInput'],
+    errors: ['conflict', 'invalidInput'],
     command: { group: 'webhooks', verb: 'create' },
     view: secretView,
     examples: [

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
+import { operations } from '../../src/operations/all.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
 import { webhookEventTypes } from '../../src/operations/wire-values.ts';
@@ -22,8 +23,11 @@ async function register(body: Record<string, unknown> = {}) {
   return (await world.call('webhooks.create', { body: { url, ...body } })).data;
 }
 
+/** What a call is refused with, of a kind that its declaration names. */
 async function refused(name: OperationName, input: CallInput): Promise<string> {
-  return await refusalOf(world.billing.call(name, input));
+  const refusal = await refusalOf(world.billing.call(name, input));
+  expect(['accepted', ...operations[name].errors]).toContain(refusal.split(' ', 1)[0]);
+  return refusal;
 }
 
 describe('endpoints', () => {
