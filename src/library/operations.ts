@@ -844,7 +844,7 @@ export interface Operations {
         readonly grantEntryId: string;
         /** Cents to add, or to take away with a minus sign. */
         readonly amountCents?: number;
-        /** Credits to add or take away, for a grant of free credits. */
+        /** Credits to add or take away, for a grant that has credits. */
         readonly creditAmount?: number;
         /** Why; kept in the ledger. */
         readonly description: string;

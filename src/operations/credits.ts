@@ -298,7 +298,7 @@ export const creditOperations = [
           .describe('Cents to add, or to take away with a minus sign.'),
         creditAmount: creditsInput({ allowZero: false, allowNegative: true })
           .optional()
-          .describe('Credits to add or take away, for a grant of free credits.'),
+          .describe('Credits to add or take away, for a grant that has credits.'),
         description: text(limits.grantDescriptionCharacters).describe('Why; kept in the ledger.'),
       }),
     ),
