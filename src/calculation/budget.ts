@@ -21,7 +21,6 @@ export interface BudgetDimension {
 
 /** A budget as the burn-down needs it. */
 export interface BudgetCap extends BudgetCaps, BudgetDimension {
-  readonly budgetId: string;
   /** Rated usage of the dimension on finalized invoices, in cents. */
   readonly consumedBeforeCents: bigint;
 }

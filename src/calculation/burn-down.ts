@@ -6,7 +6,7 @@
 
 import { assert } from '../assert.ts';
 import { limits } from '../limits.ts';
-import { type BudgetCap, budgetCapCents, budgetCents, isOfBudget } from './budget.ts';
+import { type BudgetCap, budgetCapCents, isOfBudget } from './budget.ts';
 import { compareDeduction } from './deduction-order.ts';
 import { creditsOf, expiresBefore, keepHistory, lineOf, type OpenAtom, pay, type Room } from './kept-payments.ts';
 import { type Draw, type GrantState, isFree, type OpenDraw } from './ledger.ts';
@@ -25,13 +25,6 @@ export interface LineBurn {
   readonly overageCents: bigint;
 }
 
-/** Counted beyond the cap too: a budget stops credits, never usage (semantics 10). */
-export interface BudgetConsumption {
-  readonly budgetId: string;
-  /** Rated usage of the dimension over the contract's life: finalized invoices and `usage`. */
-  readonly consumedCents: bigint;
-}
-
 /** One contract: the usage of its open invoices, its grants and its budgets. */
 export interface BurnDownInput {
   /** Metered lines of all open invoices, in line order; ordered here by invoice, then phase. */
@@ -44,13 +37,10 @@ export interface BurnDownInput {
   readonly valuationRateCents?: bigint | undefined;
 }
 
-/**
- * Draws in deduction order, those of closed grants first; lines in the order in which they are paid; budgets as given.
- */
+/** Draws in deduction order, those of closed grants first; lines in the order in which they are paid. */
 export interface BurnDown {
   readonly draws: readonly Draw[];
   readonly lines: readonly LineBurn[];
-  readonly budgets: readonly BudgetConsumption[];
 }
 
 /** A grant that is being drawn on, in cents; its credits follow once it is known what each line takes. */
@@ -93,10 +83,6 @@ export function burnDown(input: BurnDownInput): BurnDown {
     get lines() {
       return linesOf(usage, draws);
     },
-    budgets: input.budgets.map((budget) => ({
-      budgetId: budget.budgetId,
-      consumedCents: budget.consumedBeforeCents + budgetCents(budget, usage),
-    })),
   };
 }
 

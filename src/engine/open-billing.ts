@@ -93,7 +93,6 @@ export async function readOpenBilling(
   const metered = known ?? (await meterAll(context, subject, { terms, invoices, budgets: stored, metering }));
   const budgets = stored.map((budget): BudgetCap => ({
     ...budget,
-    budgetId: budget.id,
     consumedBeforeCents: metered.billedCents.get(budget.id) ?? 0n,
   }));
   const burned = burnDown({

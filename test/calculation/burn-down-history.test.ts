@@ -12,7 +12,7 @@ const green = (cents: bigint) => atom(cents, { properties: { team: 'green' }, ph
 const lapsed = (grantId: string, fields = {}) =>
   grant({ grantId, originalCents: 4n, availableCents: 4n, expiresAt: early, isClosed: true, ...fields });
 const forBlue = { expiresAt: late, specifiers: { properties: { team: 'blue' } } };
-const capOfRed = { budgetId: 'red', eventPropertyKey: 'team', eventPropertyValue: 'red', consumedBeforeCents: 0n };
+const capOfRed = { eventPropertyKey: 'team', eventPropertyValue: 'red', consumedBeforeCents: 0n };
 
 test.each([
   ['usage has come in another order', [blue(4n), red(4n)], 4n, ['any 4', 'blue 4']],

@@ -42,7 +42,6 @@ describe('any burn-down', () => {
         );
         const budgets = [
           {
-            budgetId: 'b',
             eventPropertyKey: 'team',
             eventPropertyValue: 'red',
             maxCreditsCents,

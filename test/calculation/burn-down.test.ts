@@ -268,7 +268,6 @@ describe('closed grants', () => {
 
 describe('budgets', () => {
   const budget = (fields: Partial<BudgetCap> = {}): BudgetCap => ({
-    budgetId: 'b',
     eventPropertyKey: 'team',
     eventPropertyValue: 'red',
     maxCreditsCents: 100n,
@@ -291,11 +290,6 @@ describe('budgets', () => {
   ])('%s', (_, usage, budgets, applied) => {
     const { draws } = burn({ usage, budgets, grants, valuationRateCents: 10n });
     expect(draws.reduce((sum, one) => sum + one.appliedCents, 0n)).toBe(applied);
-  });
-
-  test('count consumption that no credits paid', () => {
-    const { budgets } = burn({ usage: [red(150n), atom(9n)], budgets: [budget({ consumedBeforeCents: 7n })] });
-    expect(budgets).toEqual([{ budgetId: 'b', consumedCents: 157n }]);
   });
 
   test('are not paid twice where a closed grant paid before', () => {
