@@ -11,19 +11,9 @@ import { compareDeduction } from './deduction-order.ts';
 import { creditsOf, expiresBefore, keepHistory, lineOf, type OpenAtom, pay, type Room } from './kept-payments.ts';
 import { type Draw, type GrantState, isFree, type OpenDraw } from './ledger.ts';
 import { centsOfCredits } from '../whole-amounts.ts';
-import { maximum, microsOfCents, minimum, sumOf } from './money.ts';
+import { maximum, microsOfCents, minimum } from './money.ts';
 import { isSpecified } from './specifiers.ts';
 import type { UsageAtom } from './usage-atoms.ts';
-
-/** What credits pay of one line of one open invoice: `totalCents` is the sum of `appliedCents` and `overageCents`. */
-export interface LineBurn {
-  readonly invoiceId: string;
-  readonly lineKey: string;
-  readonly totalCents: bigint;
-  readonly appliedCents: bigint;
-  /** What no grant covered. */
-  readonly overageCents: bigint;
-}
 
 /** One contract: the usage of its open invoices, its grants and its budgets. */
 export interface BurnDownInput {
@@ -35,12 +25,6 @@ export interface BurnDownInput {
   readonly budgets: readonly BudgetCap[];
   /** Cents per credit for free credits and for budgets in credits; absent where the contract has no rate. */
   readonly valuationRateCents?: bigint | undefined;
-}
-
-/** Draws in deduction order, those of closed grants first; lines in the order in which they are paid. */
-export interface BurnDown {
-  readonly draws: readonly Draw[];
-  readonly lines: readonly LineBurn[];
 }
 
 /** A grant that is being drawn on, in cents; its credits follow once it is known what each line takes. */
@@ -58,7 +42,7 @@ interface Taking {
 }
 
 /**
- * What each grant pays on each line of the open invoices, in total; and what is left to pay.
+ * What each grant pays on each line of the open invoices, in total: in deduction order, but those of closed grants first.
  *
  * Atoms go in the order of invoice, phase, line; the grants that may pay an atom do so in deduction order. A grant with a
  * rate gives credits by its own ratio, half-up at six decimals, and all it has left with its last cent. Free credits are
@@ -66,24 +50,16 @@ interface Taking {
  * paid stays, unless the usage itself has shrunk. Budgets make the first cents of their dimension creditable, up to the cap
  * (semantics 10); what closed grants paid of it counts first.
  */
-export function burnDown(input: BurnDownInput): BurnDown {
-  const usage = input.usage.toSorted(byPhase);
+export function burnDown(input: BurnDownInput): Draw[] {
   const caps = roomsOf(input.budgets, input.valuationRateCents);
-  const atoms = creditableAtoms(usage, caps);
+  const atoms = creditableAtoms(input.usage.toSorted(byPhase), caps);
   const ordered = input.grants.toSorted(compareDeduction);
   const written = Map.groupBy(input.openDraws, (draw) => draw.grantId);
   const closed = ordered.filter((grant) => grant.isClosed && written.has(grant.grantId));
   const history = closed.length === 0 ? [] : keepHistory(closed, written, { atoms, caps });
   const pools = ordered.filter((grant) => !grant.isClosed).map((grant) => poolOf(grant, input.valuationRateCents));
   payAtoms(atoms, pools);
-  const draws = [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
-  return {
-    draws,
-    // Computed on demand: few callers need it, and open invoices may have thousands of lines.
-    get lines() {
-      return linesOf(usage, draws);
-    },
-  };
+  return [...history, ...pools.flatMap((pool) => drawsOfPool(pool, input.valuationRateCents))];
 }
 
 function roomsOf(budgets: readonly BudgetCap[], valuationRateCents: bigint | undefined): Room[] {
@@ -189,22 +165,6 @@ function creditsTaken({ pool, appliedCents, micros, isLast, valuationRateCents }
   if (isLast && pool.capacityCents === 0n) return micros;
   // While a cent is left, so is some credit: rounding must not empty one before the other.
   return minimum(micros - 1n, creditsOf(pool.grant, appliedCents));
-}
-
-function linesOf(usage: readonly UsageAtom[], draws: readonly Draw[]): LineBurn[] {
-  const applied = new Map<string, bigint>();
-  for (const draw of draws) applied.set(lineOf(draw), (applied.get(lineOf(draw)) ?? 0n) + draw.appliedCents);
-  return Map.groupBy(usage, lineOf)
-    .entries()
-    .flatMap(([key, atoms]) => {
-      const [first] = atoms;
-      if (first === undefined) return [];
-      const totalCents = sumOf(atoms.map((atom) => atom.cents));
-      const appliedCents = applied.get(key) ?? 0n;
-      const { invoiceId, lineKey } = first;
-      return [{ invoiceId, lineKey, totalCents, appliedCents, overageCents: totalCents - appliedCents }];
-    })
-    .toArray();
 }
 
 function byPhase(a: UsageAtom, b: UsageAtom): number {

@@ -157,10 +157,10 @@ async function projection(context: CallContext, contractId: string) {
   const contract = await getContract(context, contractId);
   const facts = await readFacts(context, contract);
   const invoices = withMissingDrafts(context, contract, facts.invoices);
-  const { wallet, burnDown } = await readOpenBilling(context, contract, { facts: { ...facts, invoices } });
+  const { wallet, draws: all } = await readOpenBilling(context, contract, { facts: { ...facts, invoices } });
   const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
   const ids = new Set(live.map((grant) => grant.grantId));
-  const draws = burnDown.draws.filter((draw) => ids.has(draw.grantId));
+  const draws = all.filter((draw) => ids.has(draw.grantId));
   const cents = sumOf(live.map((grant) => grant.availableCents)) - sumOf(draws.map((draw) => draw.amountCents));
   const micros = sumOf(live.map((grant) => grant.availableMicros)) - sumOf(draws.map((draw) => draw.creditMicros));
   return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };

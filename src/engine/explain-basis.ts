@@ -106,7 +106,7 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
   const { grants } = foldLedger(beforeLapse(billing.ledger.entries, invoice), { at: context.now, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: context.now });
   const written = new Map(billing.openDraws.map((draw) => [drawKey(draw), draw]));
-  const draws = billing.burnDown.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
+  const draws = billing.draws.map((draw) => withEntries(draw, written.get(drawKey(draw))));
   return {
     ...usage,
     basis: 'live',

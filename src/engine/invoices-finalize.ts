@@ -2,7 +2,8 @@
 
 import { startOfDay } from '../calculation/billing-period.ts';
 import { budgetCents } from '../calculation/budget.ts';
-import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
+import { centsOfLines, type InvoiceDraft } from '../calculation/invoice-draft.ts';
+import type { WalletState } from '../calculation/ledger.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { legalNumberOf } from '../operations/invoice-number.ts';
@@ -16,7 +17,7 @@ import { topUpDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import { knownSendMethod } from './known-catalog.ts';
-import type { BillingFacts, KnownOfContract, OpenBilling } from './open-billing.ts';
+import type { BillingFacts, KnownOfContract } from './open-billing.ts';
 import { closeWallet, settle } from './settlement.ts';
 import type { Settlement } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
@@ -68,7 +69,7 @@ export async function finalizeEarliest(
   const draft = billing.draftOf(invoice.id);
   refuseTooLarge(invoice, draft);
   const isHeld =
-    isUncovered(contract, invoice, billing) || (await knownSendMethod(context, contract.planId)) === 'manual';
+    isUncovered(contract, billing.wallet, draft) || (await knownSendMethod(context, contract.planId)) === 'manual';
   const isSent = !isHeld && !(await isCustomerPaused(context, invoice.customerId, customer));
   const finalized: FrozenInvoice = {
     ...invoice,
@@ -155,7 +156,7 @@ async function refuseOutOfOrder({ tx, orgId }: CallContext, invoice: Invoice): P
 }
 
 /** Whether credits ran out on a contract that then asks for a person's attention (semantics 5, onDepletion). */
-function isUncovered(contract: Contract, invoice: Invoice, { wallet, burnDown }: OpenBilling): boolean {
+function isUncovered(contract: Contract, wallet: WalletState, { meteredCents, lines }: InvoiceDraft): boolean {
   if (contract.creditSettings.onDepletion !== 'alert_only' || wallet.grants.length === 0) return false;
-  return burnDown.lines.some((line) => line.invoiceId === invoice.id && line.overageCents > 0n);
+  return meteredCents + centsOfLines(lines.filter(({ kind }) => kind === 'credit')) > 0n;
 }

@@ -7,13 +7,12 @@ import { assert } from '../assert.ts';
 
 import type { BudgetCap } from '../calculation/budget.ts';
 import { burnDown } from '../calculation/burn-down.ts';
-import type { BurnDown } from '../calculation/burn-down.ts';
 import { draftInvoice, withCredits } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { InvoiceDraft } from '../calculation/invoice-draft.ts';
 import type { BillingTerms, UsageWindow } from '../calculation/invoice-periods.ts';
 import { drawsOn, foldLedger, valuationRateOf } from '../calculation/ledger.ts';
-import type { GrantState, OpenDraw, WalletState } from '../calculation/ledger.ts';
+import type { Draw, GrantState, OpenDraw, WalletState } from '../calculation/ledger.ts';
 import { rateMeteredUsage } from '../calculation/usage-atoms.ts';
 import type { RatedUsageItem } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
@@ -41,7 +40,7 @@ export interface OpenBilling extends BillingFacts {
   readonly openDraws: readonly OpenDraw[];
   readonly openInvoiceIds: ReadonlySet<string>;
   /** What each grant pays on each line of the open invoices. */
-  readonly burnDown: BurnDown;
+  readonly draws: readonly Draw[];
   /** An open invoice with its credits, made on demand because a contract may have a thousand. */
   readonly draftOf: (invoiceId: string) => InvoiceDraft;
 }
@@ -95,7 +94,7 @@ export async function readOpenBilling(
     ...budget,
     consumedBeforeCents: metered.billedCents.get(budget.id) ?? 0n,
   }));
-  const burned = burnDown({
+  const draws = burnDown({
     usage: open.flatMap(({ id }) => (metered.usage.get(id) ?? []).flatMap(({ atoms }) => atoms)),
     grants: wallet.grants,
     openDraws,
@@ -111,11 +110,11 @@ export async function readOpenBilling(
     wallet,
     openDraws,
     openInvoiceIds,
-    burnDown: burned,
+    draws,
     draftOf: (id) => {
       const invoice = byId.get(id);
       assert(invoice !== undefined, `invoice ${id} is open`);
-      return draftOf(invoice, { terms, usage: metered.usage.get(id) ?? [], burned, wallet });
+      return draftOf(invoice, { terms, usage: metered.usage.get(id) ?? [], draws, wallet });
     },
   };
 }
@@ -222,12 +221,12 @@ function periodOf(terms: BillingTerms, invoice: Invoice) {
 interface DraftParts {
   readonly terms: BillingTerms;
   readonly usage: readonly RatedUsageItem[];
-  readonly burned: BurnDown;
+  readonly draws: readonly Draw[];
   readonly wallet: WalletState;
 }
 
-function draftOf(invoice: Invoice, { terms, usage, burned, wallet }: DraftParts): InvoiceDraft {
+function draftOf(invoice: Invoice, { terms, usage, draws, wallet }: DraftParts): InvoiceDraft {
   const rated = new Map(usage.map(({ itemId, lines }) => [itemId, lines]));
   const draft = draftInvoice(terms, periodOf(terms, invoice), rated);
-  return withCredits(draft, invoice.id, burned.draws, wallet.grants);
+  return withCredits(draft, invoice.id, draws, wallet.grants);
 }

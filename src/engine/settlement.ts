@@ -56,7 +56,7 @@ export async function settle(
 ): Promise<Settlement> {
   if (options.hasDrafts !== true) await topUpDrafts(context, contract);
   const billing = await readOpenBilling(context, contract, { ...options, isOnce: true });
-  const plan = planSettlement(billing.burnDown.draws, billing.openDraws);
+  const plan = planSettlement(billing.draws, billing.openDraws);
   const { entries, head } = billing.ledger;
   const writer = createLedgerWriter(context, contract, await ledgerUpTo(context, { id: contract.id, head }, entries));
   for (const entry of plan.reversals) await reverseEntry(writer, entry);

@@ -21,7 +21,7 @@ test.each([
   ['usage of the one is gone', [red(8n)], 4n, ['any 4']],
   ['the order of one phase is split by another', [blue(2n), blue(2n, late), red(3n)], 0n, ['any 4', 'blue 3']],
 ])('two lapsed grants keep what they have paid of a line where %s', (_, usage, maxCreditsCents, kept) => {
-  const { draws } = burn({
+  const draws = burn({
     usage,
     grants: [lapsed('any'), lapsed('blue', forBlue)],
     budgets: [{ ...capOfRed, maxCreditsCents }],
@@ -39,7 +39,7 @@ test('lapsed grants move on one behind the other', () => {
     lapsed('third', teams('red')),
   ];
   const openDraws = wallet.map(({ grantId }) => draw({ grantId, appliedCents: 4n }));
-  const { draws } = burn({ usage: [red(4n), blue(4n), green(4n)], grants: wallet, openDraws });
+  const draws = burn({ usage: [red(4n), blue(4n), green(4n)], grants: wallet, openDraws });
   expect(draws.map(({ appliedCents }) => appliedCents)).toEqual([4n, 4n, 4n]);
 });
 
@@ -52,7 +52,7 @@ test.each([
     draw({ grantId: 'lapsed', lineKey: 'a', appliedCents: 4n }),
     draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: onOther }),
   ];
-  const { draws } = burn({
+  const draws = burn({
     usage: [...usage.map((one) => ({ ...one, lineKey: 'a' })), { ...red(6n), lineKey: 'b' }],
     grants: [lapsed('lapsed'), grant({ grantId: 'open' })],
     budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
@@ -62,7 +62,7 @@ test.each([
 });
 
 test('what a lapsed grant paid covers usage within a cap first, which leaves room of the cap to another line', () => {
-  const { draws } = burn({
+  const draws = burn({
     usage: [
       { ...red(1n), lineKey: 'a' },
       { ...red(2n, late), lineKey: 'b' },
@@ -83,6 +83,6 @@ test('a part of a draw takes no more credits than the whole draw took', () => {
   // while a cent does.
   const few = lapsed('few', { originalCents: 6n, originalMicros: 3n, availableCents: 4n, availableMicros: 1n });
   const openDraws = [draw({ grantId: 'few', appliedCents: 2n, creditMicros: 0n })];
-  const { draws } = burn({ usage: [red(1n)], grants: [few], openDraws });
+  const draws = burn({ usage: [red(1n)], grants: [few], openDraws });
   expect(draws).toMatchObject([{ appliedCents: 1n, amountCents: 1n, creditMicros: 0n }]);
 });
