@@ -10,7 +10,6 @@ export interface Correction {
   readonly grantId: string;
   readonly amountCents: bigint;
   readonly creditMicros: bigint;
-  readonly appliedCents: bigint;
 }
 
 /** Why the current state forbids a correction: a conflict, with what to do instead if anything can be done. */
@@ -41,7 +40,6 @@ export function reversalOf(
     grantId: grant.grantId,
     amountCents: -entry.amountCents,
     creditMicros: -entry.creditMicros,
-    appliedCents: -entry.appliedCents,
   };
   if (entry.type === 'grant') return isUntouched(grant) ? correction : { refusal: usedProblem(grant) };
   // What usage took always fits back in, whatever was adjusted meanwhile.
@@ -63,7 +61,7 @@ export function adjustmentOf(
   if (grant.status === 'expired' || grant.isClosed) return { refusal: `grant ${grant.grantId} has expired` };
   const movement = bothMeasures(grant, change);
   if ('refusal' in movement) return movement;
-  const correction = { grantId: grant.grantId, ...movement, appliedCents: 0n };
+  const correction = { grantId: grant.grantId, ...movement };
   if (correction.amountCents === 0n && correction.creditMicros === 0n) {
     return { refusal: `grant ${grant.grantId} would not change` };
   }

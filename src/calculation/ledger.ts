@@ -50,7 +50,6 @@ export interface LedgerEntry {
 /** A grant with everything that happened to it up to an instant. */
 export interface GrantState {
   readonly grantId: string;
-  readonly seq: number;
   readonly createdAt: Temporal.Instant;
   readonly expiresAt: Temporal.Instant | undefined;
   readonly isPromotional: boolean;
@@ -260,7 +259,6 @@ export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: re
   const hasRest = hasRemainder(totals);
   return {
     grantId: grant.id,
-    seq: grant.seq,
     createdAt: grant.createdAt,
     expiresAt: grant.expiresAt,
     isPromotional: grant.isPromotional,

@@ -90,7 +90,7 @@ describe('a reversal', () => {
   const granted = entry({ id: 'g', type: 'grant', amountCents: 1000n, creditMicros: 100n * million });
   const moved = (id: string, type: LedgerEntry['type'], amountCents: bigint, creditMicros = amountCents * 100_000n) =>
     entry({ id, type, amountCents, creditMicros, grantEntryId: 'g' });
-  const usage = { ...moved('u', 'usage', -400n), appliedCents: 400n };
+  const usage = moved('u', 'usage', -400n);
 
   const reversed = (target: LedgerEntry, state = rated(), others: readonly LedgerEntry[] = []) =>
     reversalOf(target, [granted, target, ...others], walletFrom([grant({ grantId: 'earlier' }), state]));
@@ -100,7 +100,6 @@ describe('a reversal', () => {
       grantId: 'g',
       amountCents: 400n,
       creditMicros: 40n * million,
-      appliedCents: -400n,
     });
   });
 

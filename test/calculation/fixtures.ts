@@ -58,7 +58,6 @@ export function grant(fields: Partial<GrantState> & { readonly grantId: string }
   const originalCents = fields.originalCents ?? 1000n;
   const originalMicros = fields.originalMicros ?? 0n;
   return {
-    seq: 1,
     createdAt: at('2026-01-01'),
     expiresAt: undefined,
     isPromotional: true,

@@ -198,7 +198,6 @@ describe('a reversal', () => {
       grantId: 'g1',
       amountCents: 300n,
       creditMicros: 30n * million,
-      appliedCents: -300n,
     });
     expect(reverse(granted, [granted])).toMatchObject({ amountCents: -1000n, creditMicros: -100n * million });
   });
