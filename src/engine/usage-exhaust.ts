@@ -1,4 +1,4 @@
-/** Which budgets events may have brought to their cap, and the alerts of those that have reached it (semantics 10). */
+/** Which budgets count events that have come, and the alerts of those that have reached their cap (semantics 10). */
 
 import { type MeteredEvent, propertyText } from '../calculation/metering.ts';
 import { inNfc } from '../normal-text.ts';
@@ -16,7 +16,10 @@ interface Recorded {
   readonly properties: MeteredEvent['properties'];
 }
 
-/** Meters anew only the contracts with a budget that one of these events can have brought to its cap. */
+/**
+ * Meters anew only the contracts with a budget that counts one of these events. By tiers, other events can raise what usage
+ * of a budget costs, too: that is found when its usage is next read, or grows.
+ */
 export async function exhaustBudgets(
   context: CallContext,
   recorded: readonly Recorded[],
