@@ -29,6 +29,7 @@ import { runProgram } from '../support/program.ts';
 import { at, eventOf, newGrant } from './rows.ts';
 import {
   addCustomer,
+  asOrdinaryUser,
   customers,
   directory,
   file,
@@ -106,6 +107,20 @@ describe('a backup', () => {
     const tables = database.prepare(`SELECT count(*) AS total FROM sqlite_schema WHERE name = 'customers'`).get();
     database.close();
     expect(tables).toEqual({ total: 0 });
+  });
+
+  // Windows has no such directories.
+  test.skipIf(process.platform === 'win32')('is made of a file where nothing can be written any more', async () => {
+    await (await openFilled()).close();
+    const target = join(directory, 'elsewhere');
+    mkdirSync(target);
+    chmodSync(target, 0o777);
+    chmodSync(file, 0o444);
+    chmodSync(directory, 0o555);
+    copy = join(target, 'copy.db');
+    await asOrdinaryUser(() => back());
+    chmodSync(directory, 0o755);
+    expect(await customers(await open(copy, { readOnly: true }))).toBe(3);
   });
 
   test('made while another process writes is of one instant, and has all that was acknowledged before', async () => {

@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
 import {
   addCustomer,
+  asOrdinaryUser,
   customers,
   directory,
   file,
@@ -24,17 +25,6 @@ import {
 } from './test-file.ts';
 
 useTestFile();
-
-/** The superuser may write whatever its mode says; as somebody else it is held to the modes as well. */
-async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return work();
-  process.seteuid?.(65_534);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 describe('a new database', () => {
   test.runIf(existsSync('/proc/self'))('is refused where no directory can be made', async () => {

@@ -75,3 +75,14 @@ export function withSqlite<T>(use: (database: DatabaseSync) => T): T {
     database.close();
   }
 }
+
+/** The superuser may write whatever its mode says; as somebody else it is held to the modes as well. */
+export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return work();
+  process.seteuid?.(65_534);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

@@ -2,8 +2,10 @@
 
 import { backup, DatabaseSync } from 'node:sqlite';
 
+import { UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { isFullDisk, meaningOf } from './errors.ts';
+import { openForReading } from './handle.ts';
 
 /** More than any database has. All pages go in one step, because writers between two steps could make it restart for ever. */
 const allPages = 2_147_483_647;
@@ -14,9 +16,10 @@ const allPages = 2_147_483_647;
  */
 export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
   try {
-    const database = new DatabaseSync(source, { readOnly: true, timeout: limits.busyTimeoutMilliseconds });
+    const { database, isOutdated } = openForReading(source, connect);
     try {
       await backup(database, target, { rate: allPages });
+      if (isOutdated()) throw changedError(source);
     } finally {
       database.close();
     }
@@ -30,4 +33,22 @@ export async function copyDatabase(source: string, target: string, name: string)
     // Only the copy takes space.
     throw meaningOf(error, isFullDisk(error) ? name : source);
   }
+}
+
+function connect(location: string | URL): DatabaseSync {
+  const database = new DatabaseSync(location, { readOnly: true, timeout: limits.busyTimeoutMilliseconds });
+  try {
+    // SQLite opens the file and its log with the first statement.
+    database.exec('PRAGMA application_id');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function changedError(source: string): UnavailableError {
+  return new UnavailableError(`the database ${source} changed while it was copied; nothing was made of it`, {
+    hint: 'repeat the command',
+  });
 }

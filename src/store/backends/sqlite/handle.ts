@@ -66,17 +66,26 @@ export function openHandle(path: string, options: StoreOptions): Handle {
       if (!isNotWritable(error)) throw error;
     }
   }
-  const reading = { isReadOnly: true, nameFault: none, noteLog: none } as const;
+  const { database, isOutdated } = openForReading(path, (location) => connect(location, options, true));
+  return { isReadOnly: true, ...closing(database), isOutdated, nameFault: none, noteLog: none };
+}
+
+/**
+ * Opens a file that is only read. If its directory is not writable, SQLite reads a file only when told that it never changes.
+ * That holds while there is no log beside the file; the stamp notices when the file changes after all.
+ */
+export function openForReading(
+  path: string,
+  connectTo: (location: string | URL) => DatabaseSync,
+): Pick<Handle, 'database' | 'isOutdated'> {
   try {
-    return { ...reading, ...closing(connect(path, options, true)), isOutdated: never };
+    return { database: connectTo(path), isOutdated: never };
   } catch (error) {
-    // If the directory is not writable, SQLite reads a file only when told that it never changes. That holds while there is no
-    // log beside the file; the stamp notices when the file changes after all.
     if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
-    return { ...reading, ...closing(connect(url, options, true)), isOutdated: () => stampOf(path) !== stamp };
+    return { database: connectTo(url), isOutdated: () => stampOf(path) !== stamp };
   }
 }
 
