@@ -116,21 +116,27 @@ async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: num
     maxHeaderSize: limits.responseHeaderBytes,
     timeout: limits.responseHeadersTimeoutMilliseconds,
   });
-  // Not by a signal: what Node loads for one takes a tenth of the whole request.
-  const deadline = setTimeout(() => sent.destroy(new Late()), timeoutMilliseconds);
   sent.on('timeout', () => sent.destroy(new Silence()));
   sent.on('socket', (socket) => limitConnecting(socket, sent));
   // Only this listener gets an error that occurs while the body is read: the body merely ends.
   let failure: unknown;
   let stands = false;
+  let deadline: NodeJS.Timeout | undefined;
   sent.on('socket', (socket) => whenConnected(socket, () => (stands = true)));
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      sent.on('response', resolve);
-      sent.on('error', (error) => {
+      const fail = (error: Error): void => {
         failure ??= error;
         reject(error);
-      });
+      };
+      // Not by a signal: what Node loads for one takes a tenth of the whole request. Nor by destroying the request alone: that
+      // tells nobody before it has a socket, and through a proxy it has none until the service itself has answered.
+      deadline = setTimeout(() => {
+        fail(new Late());
+        sent.destroy();
+      }, timeoutMilliseconds);
+      sent.on('response', resolve);
+      sent.on('error', fail);
       sent.end(body);
     });
     const first = Object.entries(answer.headersDistinct).map(([name, values]) => [name, values?.[0]]);

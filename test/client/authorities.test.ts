@@ -203,6 +203,26 @@ test('a proxy that does not answer is named beside the service that is not reach
   expect(outcome.stderr).toContain('check the base URL of the profile, the proxy of HTTPS_PROXY and the network');
 });
 
+test.each([
+  ['says nothing', ''],
+  ['leads on to where nobody answers', 'HTTP/1.1 200 OK\r\n\r\n'],
+])('where a proxy %s, a command gives up in the time that it was given', async (_what, words) => {
+  const nears: Socket[] = [];
+  const proxy = createTcpServer((near) => {
+    nears.push(near);
+    near.once('data', () => near.write(words));
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => {
+    for (const near of nears) near.destroy();
+    proxy.close();
+  });
+  const { port } = proxy.address() as AddressInfo;
+  const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}`, TALLY_CA_FILE: certificate.certFile };
+  const { code, stderr } = await ask(environment, '--timeout', '0.5');
+  expect([code, stderr]).toEqual([9, expect.stringContaining('no answer within 0.5 seconds')]);
+});
+
 test('a proxy without a scheme is one of http, as other programs take it', async () => {
   const proxy = await startProxy();
   const environment = { HTTPS_PROXY: proxy.url.slice('http://'.length), TALLY_CA_FILE: certificate.certFile };
