@@ -184,7 +184,6 @@ const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemp
   ENETUNREACH: { reason: 'the network cannot be reached', isTemporary: true },
   EAI_AGAIN: { reason: 'the host name cannot be looked up now', isTemporary: true },
   ENOTFOUND: { reason: 'no host has this name', isTemporary: false },
-  ERR_PROXY_TUNNEL: { reason: 'the proxy of HTTPS_PROXY refuses to connect there', isTemporary: false },
 };
 
 function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {
@@ -205,10 +204,23 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   const code = codeOf(error);
   const known = unsent[code];
   if (known !== undefined) return known;
+  if (code === 'ERR_PROXY_TUNNEL') return { reason: whyNoTunnel(error as NoTunnel), isTemporary: false };
   const refused = tlsFailure(code);
   if (refused !== undefined) return { ...refused, isTemporary: false };
   if (code.startsWith('HPE_')) return { reason: 'not a valid response: it is not HTTP', isTemporary: false };
   return { reason: 'the connection broke before the whole answer came', isTemporary: true };
+}
+
+/** What Node adds to the error of a connection by CONNECT that did not come about. */
+interface NoTunnel {
+  readonly statusCode?: number;
+  readonly proxyTunnelTimeout?: number;
+}
+
+function whyNoTunnel({ statusCode, proxyTunnelTimeout }: NoTunnel): string {
+  if (proxyTunnelTimeout !== undefined) return 'the proxy of HTTPS_PROXY does not answer';
+  if (statusCode === 407) return 'the proxy of HTTPS_PROXY wants another user name or password (407)';
+  return `the proxy of HTTPS_PROXY refuses to connect there${statusCode ? ` (${statusCode})` : ''}`;
 }
 
 function codeOf(error: unknown): string {

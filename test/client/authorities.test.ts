@@ -240,9 +240,13 @@ test.each(['socks5://ada:secret@127.0.0.1:1080', 'http://', 'ada:secret@'])(
   },
 );
 
-test('of a write that a proxy does not lead on, it is known that nothing was sent', async () => {
+test.each([
+  ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'wants another user name or password (407)'],
+  ['HTTP/1.1 403 Forbidden\r\n\r\n', 'refuses to connect there (403)'],
+  ['hello\r\n\r\n', 'refuses to connect there\n'],
+])('of a write that a proxy does not lead on, it is known why, and that nothing was sent', async (answer, reason) => {
   const proxy = createServer();
-  proxy.on('connect', (_incoming, near: Socket) => near.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
+  proxy.on('connect', (_incoming, near: Socket) => near.end(answer));
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   onTestFinished(() => void proxy.close());
@@ -256,7 +260,7 @@ test('of a write that a proxy does not lead on, it is known that nothing was sen
   const words = ['customers', 'pause', 'c1', '--yes'];
   const { code, stdout, stderr } = await runProgram(words, { home, environment });
   expect([code, stdout]).toEqual([9, '']);
-  expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY refuses to connect there`);
+  expect(stderr).toContain(`127.0.0.1:${service.port}: the proxy of HTTPS_PROXY ${reason}`);
 });
 
 test('of a write after which the connection is spoilt, it is not known whether it arrived', async () => {
