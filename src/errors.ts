@@ -304,12 +304,12 @@ export function nounOfNamesNo(message: string): string | undefined {
   return /^names no (\w[\w ]*)$/.exec(message)?.[1];
 }
 
-/** Whether the disk failed, so that the same path may work later. */
+/** Whether the disk failed, so that the same path may work later. Systems make a disk read-only when it begins to fail. */
 export function isFailureOfDisk(cause: unknown): boolean {
   return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');
 }
 
-const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO']);
+const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
 
 /** The kind that a status stands for; the client uses it to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {

@@ -186,16 +186,19 @@ describe('the file', () => {
     expect((await shell.run('journal verify --json lines')).stdout).toBe('{\n  "lines": 120\n}\n');
   });
 
-  test('that cannot be written is named, with the reason in words', async () => {
+  test.each([
+    ['ENOSPC', 'the disk is full'],
+    ['EROFS', 'the disk is read-only'],
+  ])('that cannot be written is named, with the reason in words: %s', async (code, reason) => {
     const shell = createShell();
     const machine = { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() };
     const file = createJournalFile(pathOf(shell), machine);
-    const isFull = () => {
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+    const failing = () => {
+      throw Object.assign(new Error(`${code}: it failed, write`), { code, syscall: 'write' });
     };
-    await expect(file.hold(isFull)).rejects.toMatchObject({
+    await expect(file.hold(failing)).rejects.toMatchObject({
       kind: 'unavailable',
-      message: `cannot write ${pathOf(shell)}: the disk is full`,
+      message: `cannot write ${pathOf(shell)}: ${reason}`,
     });
     await file.hold(() => undefined);
   });
