@@ -6,7 +6,7 @@ import type { Command, Option } from 'commander';
 import { BillingError } from '../errors.ts';
 import { commandGroups } from '../operations/operation.ts';
 import type { CommandGroup } from '../operations/operation.ts';
-import { commandWords, normalized, refuseKeys, wantsJson } from './command-line/command-line.ts';
+import { commandWords, normalized, refuseKeys, refuseMangled, wantsJson } from './command-line/command-line.ts';
 import { Parser } from './command-line/parser.ts';
 import type { AllCommands, Declaring, Run } from './commands/command.ts';
 import { localCommands, localVerbs } from './commands/index.ts';
@@ -41,6 +41,7 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
   try {
     if (argv.length === given.length) refuseRevealing(env, nodeFlags);
     refuseKeys(argv);
+    refuseMangled(argv);
     const parse = async (known: readonly GlobalFlag[]): Promise<void> => {
       const program = createProgram(dependencies, known, (text) => (helpText += text));
       const runAction: Run = async (action, command) => {

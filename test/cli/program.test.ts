@@ -52,6 +52,11 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
       "unknown option '--entry-id=e1'",
       'it comes after the verb, without a flag: tally credits reverse <contract-id> <entry-id>',
     ],
+    [
+      ['credits', 'grant', 'c1', '--amount-cents', '5', '--external-id=caf\uFFFD'],
+      '"--external-id=caf\uFFFD" on the command line is not UTF-8 text',
+      'let the terminal or the script that gives the command use UTF-8',
+    ],
     ['customers list --no', "unknown option '--no'", 'did you mean --no-input or --no-color?'],
     ['customers list --limt 5', "unknown option '--limt'", 'did you mean --limit?'],
     ['customers list --format json', "unknown option '--format'", 'did you mean --output?'],

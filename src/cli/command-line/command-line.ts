@@ -46,6 +46,18 @@ export function refuseKeys(argv: readonly string[]): void {
   });
 }
 
+/**
+ * Throws a usage error for bytes that are no UTF-8 on the command line. Node gives the same sign for each of them, so two external
+ * ids would become one, and the second grant would be taken for a repetition.
+ */
+export function refuseMangled(argv: readonly string[]): void {
+  const word = argv.find((each) => each.includes('\uFFFD'));
+  if (word === undefined) return;
+  throw new BillingError('usage', `"${word}" on the command line is not UTF-8 text`, {
+    hint: 'let the terminal or the script that gives the command use UTF-8',
+  });
+}
+
 /** Whether errors are also written as JSON; read from the words, because the flags themselves may be wrong. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.some(
