@@ -38,12 +38,17 @@ export function serverUrlOf(text: string): URL | undefined {
  * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
  * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.
  * White space at either end is another, such as the end of a Windows line in a file of variables: an empty database would be
- * made beside the intended one, and written to.
+ * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign.
  */
 export function refuseUnmeant(database: string): void {
   if (database.trim() !== database) {
     throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {
       hint: 'remove it; if the file is really called that, rename the file first, while nothing uses it',
+    });
+  }
+  if (database.includes('\uFFFD')) {
+    throw new BillingError('usage', `the path of the database is not UTF-8 text: "${database}"`, {
+      hint: 'let whoever gives the path use UTF-8; if the file is really called that, rename it first, while nothing uses it',
     });
   }
   if (!database.startsWith('~') || !/^~(?:[\\/]|$)/.test(database)) return;

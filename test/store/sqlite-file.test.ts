@@ -39,8 +39,14 @@ describe('a new database', () => {
     expect(existsSync('~')).toBe(false);
   });
 
-  test.each([' books.db', 'books.db ', 'books.db\r', ' '])('is not made of %j, which nobody means', async (path) => {
-    const message = `the path of the database begins or ends with white space: "${path}"`;
+  test.each([
+    [' books.db', 'begins or ends with white space'],
+    ['books.db ', 'begins or ends with white space'],
+    ['books.db\r', 'begins or ends with white space'],
+    [' ', 'begins or ends with white space'],
+    ['caf\uFFFD.db', 'is not UTF-8 text'],
+  ])('is not made of %j, which nobody means', async (path, what) => {
+    const message = `the path of the database ${what}: "${path}"`;
     await expect(openStore(path)).rejects.toMatchObject({ kind: 'usage', message });
     await expect(openStore(`file:${path}`)).rejects.toMatchObject({ kind: 'usage', message });
     expect(existsSync(path)).toBe(false);
