@@ -10,8 +10,9 @@ export const allowInspect = '--allow-inspect';
 const revealing =
   /(?:^|[\s"'])(--(?:inspect(?:[-_](?:brk|wait|port))?|debug[-_]port|heapsnapshot[-_]\S+?|heap[-_]prof\S*?|tls[-_]keylog))(?=[\s"'=]|$)/;
 
-// Node's section `net` prints each connection with what is to be sent on it; a star may match any section.
-const printingConnections = /(?:^|,)net(?:,|$)|\*/i;
+// Node's section `net` prints each connection with what is to be sent on it, and `https` the headers of each request; a star may
+// match any section.
+const printingConnections = /(?:^|,)(?:net|https)(?:,|$)|\*/i;
 
 /** Throws a usage error that names the setting. `nodeFlags` are those that Node itself was started with. */
 export function refuseRevealing(env: Readonly<Record<string, string | undefined>>, nodeFlags: readonly string[]): void {

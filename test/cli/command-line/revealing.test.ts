@@ -29,7 +29,7 @@ test.each([
   expect(stderr).toContain('unset NODE_OPTIONS, or give --allow-inspect');
 });
 
-test.each(['net', 'NET', 'http,net', '*', 'n*'])('with NODE_DEBUG=%s a command is refused', async (sections) => {
+test.each(['net', 'NET', 'http,net', 'https', 'HTTPS', 'fs,https', '*', 'n*'])('with NODE_DEBUG=%s a command is refused', async (sections) => {
   const shell = createShell({ env: { NODE_DEBUG: sections } });
   const { code, stderr } = await shell.run('customers list');
   expect([code, shell.targets]).toEqual([2, []]);
