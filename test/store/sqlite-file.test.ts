@@ -339,6 +339,10 @@ describe('a read-only database', () => {
     await chmod(file, 0o444);
     await chmod(directory, 0o777);
     expect(await asOrdinaryUser(async () => outcomeOfUse(await open()))).toEqual(readsAlone());
+    // What SQLite has made beside it stays as it is, and is named.
+    await chmod(file, 0o666);
+    const refused = asOrdinaryUser(async () => await addCustomer(await open(), 'c'));
+    expect(await refusal(refused)).toMatchObject({ hint: expect.stringContaining('-shm') });
   });
 
   // Windows has no such directories.

@@ -29,12 +29,15 @@ test.each([
   expect(stderr).toContain('unset NODE_OPTIONS, or give --allow-inspect');
 });
 
-test.each(['net', 'NET', 'http,net', 'https', 'HTTPS', 'fs,https', '*', 'n*'])('with NODE_DEBUG=%s a command is refused', async (sections) => {
-  const shell = createShell({ env: { NODE_DEBUG: sections } });
-  const { code, stderr } = await shell.run('customers list');
-  expect([code, shell.targets]).toEqual([2, []]);
-  expect(stderr).toContain('unset NODE_DEBUG, or give --allow-inspect');
-});
+test.each(['net', 'NET', 'http,net', 'https', 'HTTPS', 'fs,https', '*', 'n*'])(
+  'with NODE_DEBUG=%s a command is refused',
+  async (sections) => {
+    const shell = createShell({ env: { NODE_DEBUG: sections } });
+    const { code, stderr } = await shell.run('customers list');
+    expect([code, shell.targets]).toEqual([2, []]);
+    expect(stderr).toContain('unset NODE_DEBUG, or give --allow-inspect');
+  },
+);
 
 test('a flag that Node was started with is refused like one in NODE_OPTIONS', async () => {
   const shell = createShell({ dependencies: { nodeFlags: ['--no-warnings', '--inspect=0'] } });

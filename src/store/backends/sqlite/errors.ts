@@ -95,7 +95,7 @@ export const nameFaults: Readonly<Record<NameFault, (path: string) => Unavailabl
 export function readOnlyError(path: string, cause?: unknown): UnavailableError {
   return new UnavailableError(`the database ${path} is read-only; nothing was changed`, {
     cause,
-    hint: 'make the file and its directory writable, or work on a copy',
+    hint: 'make the file, its directory and what lies beside the file (-wal, -shm) writable, or work on a copy',
   });
 }
 
