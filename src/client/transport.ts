@@ -207,6 +207,11 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   if (code === 'ERR_PROXY_TUNNEL') return { reason: whyNoTunnel(error as NoTunnel), isTemporary: false };
   const refused = tlsFailure(code);
   if (refused !== undefined) return { ...refused, isTemporary: false };
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return {
+      reason: `not a valid response: more than ${limits.responseHeaderBytes} bytes of headers`,
+      isTemporary: false,
+    };
   if (code.startsWith('HPE_')) return { reason: 'not a valid response: it is not HTTP', isTemporary: false };
   return { reason: 'the connection broke before the whole answer came', isTemporary: true };
 }

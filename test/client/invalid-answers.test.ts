@@ -216,7 +216,7 @@ describe('answers that are none', () => {
     [
       'has headers of 20 KiB',
       `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(20_480)}\r\n\r\n`,
-      'not a valid response: it is not HTTP',
+      'not a valid response: more than 16384 bytes of headers',
     ],
     [
       'has a broken chunk',
