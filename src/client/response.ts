@@ -113,9 +113,9 @@ function wantOf({ command }: OperationFacts): string {
 }
 
 function redirectFailure(answer: HttpAnswer, { target }: Reading): BillingError {
-  const location = answer.headers['location'] ?? '';
-  const to = URL.canParse(location, target.origin) ? new URL(location, target.origin).host : 'nowhere';
-  const words = `${target.host} answered ${answer.status} and points to ${to}; redirects are not followed`;
+  const location = answer.headers['location'];
+  const to = location === undefined ? undefined : URL.parse(location, target.origin)?.host;
+  const words = `${target.host} answered ${answer.status} and points to ${to ?? 'nowhere'}; redirects are not followed`;
   return new BillingError('network', words, {
     ...answeredBy(answer),
     hint: 'give the profile the base URL of the service itself',

@@ -191,4 +191,11 @@ describe('redirects', () => {
     );
     expect(service.requests).toHaveLength(1);
   });
+
+  test('one that points to nothing is not said to point to the service itself', async () => {
+    const service = await startFakeService({ status: 304 });
+    await expect(startClient(service.url).call('customers.list')).rejects.toThrow(
+      `${service.host} answered 304 and points to nowhere; redirects are not followed`,
+    );
+  });
 });
