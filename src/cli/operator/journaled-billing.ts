@@ -73,7 +73,9 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     let answer: Answer<N>;
     try {
       context.atInterrupt(interruptedWords(name));
-      answer = await billing.call(name, input);
+      const given = await billing.call(name, input);
+      // Nobody else has an id that was made for this call, so what was there already is of a try whose answer was lost.
+      answer = facts.isGeneratedId === true && !isRepeat ? { ...given, isReplay: false } : given;
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
       // A busy service did nothing. A grant stays open even so: --resume sends it again later.

@@ -46,6 +46,13 @@ describe('an entry that was there already', () => {
     expect((await shell.run(`credits grant k1 ${words}`)).code).toBe(code);
   });
 
+  test('is of this command itself where nobody else can know its id: an answer was lost on the way', async () => {
+    const shell = createShell({ reply: () => ({ ...body({ data: entry }), isReplay: true, mismatches: [] }) });
+    const outcome = await shell.run(`${grant.replace(' --external-id t1', '')} -o name`);
+    expect(outcome).toMatchObject({ code: 0, stdout: 'e1\n', stderr: '' });
+    expect((await shell.run('journal list --json state')).stdout).toMatch(/"done"[^]*"begun"/);
+  });
+
   test('is none when only the spelling of an instant differs', async () => {
     expect((await createShell({ reply: () => body({ data: entry }) }).run(grant)).code).toBe(0);
   });
