@@ -2952,7 +2952,7 @@ export interface Operations {
         readonly eventTypes?: readonly ("invoice.created" | "invoice.updated" | "contract.created" | "contract.updated" | "contract.terminated" | "customer.created" | "customer.updated" | "credit.threshold_crossed" | "credit.balance_depleted" | "credit.budget.exhausted")[];
         /** What the endpoint is for. */
         readonly description?: string | null;
-        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too. */
+        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too (serve --allow-private-webhooks). */
         readonly allowPrivate?: boolean;
       };
     };
@@ -3004,7 +3004,7 @@ export interface Operations {
         readonly description?: string | null;
         /** Whether events are sent to it. */
         readonly isEnabled?: boolean;
-        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too. */
+        /** For simulation: the address may be private. Whoever sends the webhooks must allow it too (serve --allow-private-webhooks). */
         readonly allowPrivate?: boolean;
       };
     };

@@ -114,7 +114,9 @@ const description = text(limits.descriptionCharacters).nullable().optional().des
 const allowPrivate = z
   .boolean()
   .optional()
-  .describe('For simulation: the address may be private. Whoever sends the webhooks must allow it too.');
+  .describe(
+    'For simulation: the address may be private. Whoever sends the webhooks must allow it too (serve --allow-private-webhooks).',
+  );
 const endpointParams = z.strictObject({ endpointId: pathIdOf('endpoints').describe('Endpoint id.') });
 const endpointExample = { endpointId: exampleIds.endpoint };
 

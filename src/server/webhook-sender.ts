@@ -158,7 +158,7 @@ async function attempt(
   options: WebhookSenderOptions,
 ): Promise<DeliveryOutcome> {
   const problem = problemOfUrl(delivery.url, options);
-  if (problem !== undefined) return { error: `not sent: the address ${problem}` };
+  if (problem !== undefined) return { error: notSent(problem, delivery, options) };
   const timeoutMilliseconds = options.timeoutMilliseconds ?? limits.webhookTimeoutMilliseconds;
   let responseStatus: number | undefined;
   try {
@@ -173,6 +173,7 @@ async function attempt(
     responseStatus = answer.statusCode;
     return outcomeOf(responseStatus, await beginningOf(answer.body));
   } catch (error) {
+    if (error instanceof AddressRefused) return { error: notSent(error.message, delivery, options) };
     if (responseStatus === undefined) return { error: wordsOf(error, timeoutMilliseconds) };
     return { responseStatus, error: `answered ${responseStatus}, and not all of the answer came` };
   }
@@ -214,6 +215,15 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return oneLine(new TextDecoder().decode(bytes).replaceAll('\ufffd', ' '));
 }
 
+/** Where the endpoint allows private addresses, the sender alone can be what refuses one: only its owner can mend that. */
+function notSent(problem: string, endpoint: DueDelivery, { allowPrivate }: WebhookSenderOptions): string {
+  const isSenderAlone = endpoint.allowPrivate && !allowPrivate;
+  const lacking = isSenderAlone
+    ? '; the endpoint allows it, and the sender has to as well (--allow-private-webhooks)'
+    : '';
+  return `not sent: the address ${problem}${lacking}`;
+}
+
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing answers at this address',
   ECONNRESET: 'the connection broke before an answer came',
@@ -226,7 +236,6 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function wordsOf(error: unknown, timeoutMilliseconds: number): string {
-  if (error instanceof AddressRefused) return `not sent: the address ${error.message}`;
   const { code, name } = error as { readonly code?: unknown; readonly name?: string };
   if (name === 'TimeoutError') return `no answer within ${timeoutMilliseconds / 1000} seconds`;
   if (typeof code !== 'string') return 'the connection failed';

@@ -30,7 +30,7 @@ describe('addresses are checked at each delivery', () => {
     await triggeredAt(receiver);
     await senderFor(world, { allowPrivate: false }).deliverDue();
     expect((await onlyDelivery()).error).toBe(
-      'not sent: the address must begin with https:// unless private addresses are allowed',
+      'not sent: the address must begin with https:// unless private addresses are allowed; the endpoint allows it, and the sender has to as well (--allow-private-webhooks)',
     );
     expect(receiver.received).toEqual([]);
   });
