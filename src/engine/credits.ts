@@ -71,7 +71,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const ledger = await sweepWallet(context, wallet);
     const grant = grantIn(ledger.fold, body.grantEntryId, context.now);
     if (grant === undefined) {
-      throw new InvalidInputError([{ path: 'grantEntryId', message: namesNoMessage('grant of this contract') }]);
+      const issue = { path: 'grantEntryId', message: namesNoMessage('grant of this contract') };
+      throw new InvalidInputError([issue], { hint: whereGrantsAre(wallet.id) });
     }
     const correction = allowed(
       adjustmentOf(
@@ -168,9 +169,11 @@ async function projection(context: CallContext, contractId: string) {
 
 function allowed<T extends object>(correction: T | Refusal, contractId: string): T {
   if (!('refusal' in correction)) return correction;
-  throw new ConflictError(correction.refusal, {
-    hint: `see what each grant holds with: tally credits balance ${contractId}`,
-  });
+  throw new ConflictError(correction.refusal, { hint: whereGrantsAre(contractId) });
+}
+
+function whereGrantsAre(contractId: string): string {
+  return `see what each grant holds with: tally credits balance ${contractId}`;
 }
 
 /** The credits on a finalized invoice equal those in the ledger, so its usage is undone only together with the invoice. */

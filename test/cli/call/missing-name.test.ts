@@ -164,3 +164,10 @@ test('a correction that goes too far says where to look', async () => {
   expect(exitCode).toBe(7);
   expect(stderr).toContain(`see what each grant holds with: tally credits balance ${contract}\n`);
 });
+
+test('a correction of no grant says where the grants are', async () => {
+  const line = `credits adjust ${contract} --grant-entry-id ${customer} --amount-cents -1 --reason slip`;
+  const { stderr, exitCode } = await stage.tally(line.split(' '));
+  expect(exitCode).toBe(8);
+  expect(stderr).toContain(`hint: see what each grant holds with: tally credits balance ${contract}\n`);
+});
