@@ -8,6 +8,7 @@ import { valueAt } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
+import { throwIfOfFlags } from './rows.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 export const customers: BulkKind = {
@@ -25,7 +26,8 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
   const operation = await loadOperation('customers.create');
   const lines = new Map<string, number>();
   const problems: Problem[] = [];
-  for (const { line, input } of rows) {
+  for (const row of rows) {
+    const { line, input } = row;
     try {
       const { body } = parseInput(operation, input);
       const { externalCustomerId } = body;
@@ -36,6 +38,7 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
       if (twin !== undefined) throw new BillingError('usage', `externalCustomerId: the same as in line ${twin}`);
       lines.set(externalCustomerId, line);
     } catch (error) {
+      throwIfOfFlags(error, row);
       if (!(error instanceof BillingError)) throw error;
       problems.push({ line, message: error.message });
     }

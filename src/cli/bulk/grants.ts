@@ -23,6 +23,7 @@ import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts } from './contracts.ts';
 import type { Contracts } from './contracts.ts';
 import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
+import { throwIfOfFlags } from './rows.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
@@ -71,7 +72,8 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
   const doubts: Problem[] = [];
   const lines = new Map<string, number>();
   const contents = new Map<string, number>();
-  for (const { line, input, ownMembers } of rows) {
+  for (const row of rows) {
+    const { line, input, ownMembers } = row;
     try {
       const grant = await readGrant(input);
       const isZero = grant.amountCents === 0n && grant.creditMicros === 0n;
@@ -90,6 +92,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       const hasMadeId = grant.externalId === undefined;
       read.push({ line, input: sent, grant: { ...grant, externalId, hasMadeId } });
     } catch (error) {
+      throwIfOfFlags(error, row);
       if (!(error instanceof BillingError)) throw error;
       problems.push({ line, message: error.message });
     }

@@ -1,6 +1,6 @@
 /** Turns the rows of a file into requests: a column is a field by the name of its flag, and a cell what the flag would take. */
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { delimiterHint } from '../files/csv-file.ts';
 import type { CsvFile, CsvRow } from '../files/csv-file.ts';
@@ -22,6 +22,16 @@ export interface BulkRow {
 export interface Problem {
   readonly line: number;
   readonly message: string;
+}
+
+/** Throws what is wrong with a value that a flag gives every row: no line of the file can be corrected for it. */
+export function throwIfOfFlags(error: unknown, { input, ownMembers }: BulkRow): void {
+  if (!(error instanceof InvalidInputError)) return;
+  const issues = error.issues.filter(({ path }) => {
+    const [name = ''] = path.split(/[.[]/);
+    return Object.hasOwn(input.body ?? {}, name) && !ownMembers.has(name);
+  });
+  if (issues.length > 0) throw new InvalidInputError(issues, { cause: error });
 }
 
 /** What a column means. */
@@ -131,15 +141,16 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
     columns.some((column) => column.kind === 'positional' && column.index === index);
   const isGiven = (spec: FlagSpec) =>
     given.flags[spec.flag] !== undefined || columns.some((column) => 'spec' in column && column.spec === spec);
+  const ids = positionals.filter((_, index) => !hasId(index));
+  const specs = flags.filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec));
   const missing = [
-    ...positionals.filter((_, index) => !hasId(index)).map(({ name }) => name),
-    ...flags
-      .filter((spec) => spec.in === 'body' && spec.isRequired === true && !isGiven(spec))
-      .flatMap((spec) => columnNames(spec, ({ isRequired }) => isRequired === true)),
+    ...ids.map(({ name }) => name),
+    ...specs.flatMap((spec) => columnNames(spec, ({ isRequired }) => isRequired === true)),
   ];
   if (missing.length === 0) return;
+  const words = [...ids.map(({ placeholder }) => `<${placeholder}>`), ...specs.map(({ flag }) => `--${flag}`)];
   throw new BillingError('usage', `missing ${missing.join(', ')}`, {
-    hint: 'add a column of this name, or give the flag, which holds for every row',
+    hint: `add a column of ${missing.length === 1 ? 'this name' : 'each name'}, or give every row the same with ${words.join(', ')}`,
   });
 }
 

@@ -60,6 +60,15 @@ describe('the command line', () => {
     expect(stderr).toContain("if that is several columns, give --delimiter ';'");
   });
 
+  test('a flag that is wrong for every row is named, and not the lines', async () => {
+    const input = 'contractId,amountCents\nk,1\nl,2\n';
+    const { code, stdout, stderr } = await createShell().run('credits grant --from - --expires-at 2099-12-31 --yes', {
+      input,
+    });
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toMatch(/^tally: expiresAt: must be a date-time.*\n {2}hint: see --expires-at <date-time> in: /);
+  });
+
   test('a dry run of a file without a row prints no rows', async () => {
     const printed = async (format: string) => {
       const line = `credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o ${format}`;
@@ -157,8 +166,8 @@ describe('the command line', () => {
   });
 
   test('rows are counted by the lines of the file, however these end', async () => {
-    const input = 'name,externalCustomerId\r\n"two\r\nlines",a\n\r\nthree,b\n';
-    const { stderr } = await createShell().run('customers create --from - --contact name=Ada', { input });
+    const input = 'name,externalCustomerId,contact.name\r\n"two\r\nlines",a,Ada\n\r\nthree,b,Bo\n';
+    const { stderr } = await createShell().run('customers create --from -', { input });
     expect(stderr).toMatch(/^line 2: .*\nline 5: /);
   });
 

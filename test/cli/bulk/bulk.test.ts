@@ -179,7 +179,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     const { exitCode, stdout, stderr } = await stage.tally(['credits', 'grant', '--from', path, '--yes']);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(
-      /^tally: missing contractId, expiresAt\n {2}hint: add a column of this name, or give the flag/,
+      /^tally: missing contractId, expiresAt\n {2}hint: add a column of each name, or give every row the same with <contract-id>, --expires-at\n$/,
     );
   });
 
