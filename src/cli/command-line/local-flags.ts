@@ -89,6 +89,15 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
       },
     ],
   },
+  'customers.list': {
+    flags: [],
+    examples: [
+      {
+        about: 'By a piece of the name, in capitals or not',
+        line: `tally customers list --all --jq '.data[] | select(.name | test("corp"; "i")) | [.id, .name]'`,
+      },
+    ],
+  },
   'customers.assignCsm': {
     flags: [fromFlag, ...bulkFlags],
     examples: [
