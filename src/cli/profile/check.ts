@@ -46,7 +46,8 @@ export async function checkProfile(session: Session): Promise<void> {
     latencyMilliseconds: connection?.latencyMilliseconds ?? null,
     version: connection?.version ?? null,
   };
-  await printBody({ data }, { view: checkView, fields: Object.keys(data) }, session);
+  const shown = session.output.format === 'table' ? inWords(data) : data;
+  await printBody({ data: shown }, { view: checkView, fields: Object.keys(data) }, session);
   if (!facts.knowsAllScopes) {
     tell(
       session,
@@ -61,6 +62,12 @@ export async function checkProfile(session: Session): Promise<void> {
   }
   // Production taken for a sandbox would not ask before a write.
   if (isOther && facts.environment === 'production') throw notProduction(target);
+}
+
+/** What a person needs: the clock is told in words, and a note below tells of scopes that are not known. */
+function inWords(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { knowsAllScopes: _known, clockAheadMilliseconds: _ahead, ...rest } = data;
+  return rest;
 }
 
 function notProduction({ profile, environment, baseUrl }: RemoteTarget): BillingError {

@@ -125,6 +125,14 @@ describe('a service of ours', () => {
     });
   });
 
+  test('check tells a person what the words say, and not the facts for programs beside them', async () => {
+    const shell = shellOverHttp();
+    await shell.run(add(url), { input: stage.remote.TALLY_API_KEY });
+    const { stdout } = await shell.run('profile check box', { isTerminal: true });
+    expect(stdout).toContain('clock         as on this machine, to a second\n');
+    expect(stdout).not.toMatch(/knows|ahead/);
+  });
+
   test('does not take a key that it does not know, and nothing is stored', async () => {
     const shell = shellOverHttp();
     const { code, stdout, stderr } = await shell.run(add(url), { input: key });
