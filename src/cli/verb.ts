@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 
 import { BillingError } from '../errors.ts';
+import { byFlags } from './command-line/by-flags.ts';
 import type { Run } from './commands/command.ts';
 import { flagForm, operationFlags } from './command-line/global-flags.ts';
 import type { GlobalFlag } from './command-line/global-flags.ts';
@@ -33,14 +34,6 @@ export function completeVerb(verb: Command, command: CommandSpec, runAction: Run
       const { callOperation } = await import('./call/call.ts');
       await callOperation(invocationOf(command, args), session);
     }, command);
-  });
-}
-
-/** Names fields by their flags: `goes with creditAmount` becomes `goes with --credit-amount`. */
-function byFlags(text: string, { flags }: CommandSpec): string {
-  return text.replaceAll(/\b[a-z]+[A-Z]\w*/g, (word) => {
-    const spec = flags.find(({ name }) => name === word);
-    return spec === undefined ? word : `--${spec.flag}`;
   });
 }
 

@@ -3,6 +3,7 @@
 import { BadRequestError, BillingError, InvalidInputError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
+import { byFlags } from '../command-line/by-flags.ts';
 import { inputOf } from '../command-line/flags.ts';
 import type { Given } from '../command-line/flags.ts';
 import type { CommandSpec, FlagSpec } from '../command-line/manifest.ts';
@@ -145,7 +146,8 @@ async function answerFor(
   const own = spec.kind === 'boolean' ? ['true', 'false'] : spec.kind === 'text' ? spec.choices : undefined;
   const known = spec.element?.choices;
   const form = known === undefined ? formOf(spec) : `${spec.placeholder} of ${known.join(', ')}`;
-  const message = safe(`${spec.flag} (${spec.description.replace(/\.$/, '')}; ${form})`);
+  const description = byFlags(spec.description, command).replace(/\.$/, '');
+  const message = safe(`${spec.flag} (${description}; ${form})`);
   const validate = async (text: string) => await problemOf(command, spec, { text, session });
   return await answer(session, { message, choices: fetched ?? own?.map(plainChoice), validate });
 }

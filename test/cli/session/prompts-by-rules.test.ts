@@ -43,6 +43,15 @@ test.each<[string, readonly string[], readonly string[], object]>([
   expect(await asked(line, answers)).toMatchObject({ flags, body });
 });
 
+test('a question names other fields by their flags, as help does', async () => {
+  const shell = createShell({ reply });
+  const { asked: questions } = await shell.run(`credits grant k1 ${until} --credit-amount 5`, {
+    isTerminal: true,
+    answers: ['10'],
+  });
+  expect(questions).toEqual(['credit-rate-cents (Cents per credit; goes with --credit-amount; cents)']);
+});
+
 test('an answer that the field cannot have is asked for again', async () => {
   const { flags, body, stderr } = await asked(`credits grant k1 ${until}`, ['12.50', '1250']);
   expect([flags, body]).toEqual([['amount-cents'], expect.objectContaining({ amountCents: 1250 })]);
