@@ -10,6 +10,7 @@ import { checkFields, printBody } from '../output/output.ts';
 import { type Progress, createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
@@ -71,7 +72,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
       terminal.err(say`${name}: ${counted(eventCount, 'event')}, ledger head ${ledgerHead}\n`);
     }
   }
-  if (isDryRun) return;
+  if (isDryRun) return tell(session, say`dry run: nothing was copied, and the target was not looked at`);
   const { findings, findingCount } = await maintenance.examine(to.database, { isFull: true, events: to.events });
   const first = findings.find(({ severity }) => severity === 'error');
   if (first !== undefined) {

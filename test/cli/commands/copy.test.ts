@@ -36,6 +36,12 @@ test('a book goes to the database of a profile, and no word of the command names
   expect(JSON.parse(stdout)).toEqual([{ name: 'Acme' }]);
 });
 
+test('a dry run says that nothing was copied', async () => {
+  const { exitCode, stderr } = await stage.tally(['copy', '--to', placeOf('new.db'), '--dry-run']);
+  expect([exitCode, existsSync(placeOf('new.db'))]).toEqual([0, false]);
+  expect(stderr).toMatch(/\ndry run: nothing was copied, and the target was not looked at\n$/);
+});
+
 test.each([
   [['--to', 'other.db'], '--to-profile already says where the book and its events go'],
   [
