@@ -37,6 +37,7 @@ test('holds the launcher, the bundle, its types, completions, manual, pages, sch
   expect(
     packed.filter((path) => !bundled.includes(path) && !/^(completions|docs|examples|man|schemas)\//.test(path)),
   ).toEqual([
+    'CHANGELOG.md',
     'LICENSE',
     'README.md',
     'bin/keep-bytecode.js',
