@@ -14,8 +14,8 @@ const directory = mkdtempSync(join(tmpdir(), 'tallybook-customer-books-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Of two customers with that many contracts on one price: what doctor reads of them all, and what it finds. */
-async function examine(contractCount: number) {
-  const database = join(directory, `${contractCount}.db`);
+async function examine(contractCount: number, { isBilled = false } = {}) {
+  const database = join(directory, `${contractCount}${isBilled ? '-billed' : ''}.db`);
   const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
   const body = { startDate: '2026-01-01' };
   const customers = [
@@ -30,6 +30,7 @@ async function examine(contractCount: number) {
   for (const { customerId } of customers) {
     await send(world, { customerId, timestamp: '2026-02-05T00:00:00Z', properties: { tokens: 100 } });
   }
+  if (isBilled) await world.call('bill.run', { body: {} });
   await world.close();
   const readings: string[] = [];
   const stop = watchStatements((sql) => {
@@ -47,6 +48,13 @@ test('contracts and events of a customer are read once, however many contracts t
   const few = await examine(2);
   const many = await examine(5);
   expect([few.checks, many.checks]).toEqual([2, 8].map((count) => Array<string>(count).fill('attribution')));
+  expect(few.readings).not.toEqual([]);
+  expect(many.readings).toEqual(few.readings);
+});
+
+test('events behind the invoices of a customer are read together, however many contracts there are', async () => {
+  const few = await examine(3, { isBilled: true });
+  const many = await examine(6, { isBilled: true });
   expect(few.readings).not.toEqual([]);
   expect(many.readings).toEqual(few.readings);
 });

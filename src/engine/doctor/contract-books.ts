@@ -35,7 +35,8 @@ export async function readBooks(
 ): Promise<ContractBooks> {
   const { tx, orgId, now } = context;
   const customer = await readCustomerBooks(context, contract.customerId, known);
-  const metered = { ...contract, earlier: contractsBefore(customer, contract.id) };
+  const { together } = customer;
+  const metered = { ...contract, earlier: contractsBefore(customer, contract.id), together };
   const ledger = await readSealedLedger(tx, orgId, contract.id);
   const invoices = await readSealedInvoices(tx, orgId, contract.id);
   const finalized = invoices.map(({ invoice }) => invoice).filter((invoice) => invoice.finalizedAt !== undefined);

@@ -10,7 +10,9 @@ import { listContractsOfCustomer } from '../../store/records/contracts.ts';
 import type { Contract } from '../../store/records/contracts.ts';
 import type { Meter } from '../../store/records/meters.ts';
 import type { CallContext } from '../handler.ts';
+import { compareText } from '../../text-order.ts';
 import { type Coverage, coveragesOf } from '../usage-attribution.ts';
+import { type MeteredTogether, metersTogether } from '../usage-together.ts';
 
 /** The contracts of a customer, oldest first. */
 export interface CustomerBooks {
@@ -20,6 +22,11 @@ export interface CustomerBooks {
   readonly coverages: readonly Coverage[];
   /** How many events of an interval name no contract, by meter and interval. */
   readonly unnamedCounts: Map<string, number>;
+  /**
+   * Their finalized invoices are metered together: one by one, each looked at all events of the customer. Events recorded
+   * meanwhile do not matter, since for what is finalized they are late.
+   */
+  readonly together: MeteredTogether | undefined;
 }
 
 /** What is carried from contract to contract of an organization. */
@@ -43,7 +50,15 @@ export async function readCustomerBooks(
   const { latest } = known;
   if (latest !== undefined && latest.state === state && latest.customer.id === customerId) return latest.customer;
   const contracts = await listContractsOfCustomer(tx, orgId, customerId);
-  const customer = { id: customerId, contracts, coverages: coveragesOf(contracts), unnamedCounts: new Map() };
+  // In the order in which they are examined.
+  const ids = contracts.map(({ id }) => id).toSorted(compareText);
+  const customer = {
+    id: customerId,
+    contracts,
+    coverages: coveragesOf(contracts),
+    unnamedCounts: new Map(),
+    together: metersTogether(ids),
+  };
   known.latest = state === undefined ? undefined : { state, customer };
   return customer;
 }
