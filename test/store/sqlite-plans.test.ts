@@ -14,6 +14,7 @@ import * as ledger from '../../src/store/records/ledger.ts';
 import { readSealedLedger } from '../../src/store/records/seals.ts';
 import { listWebhookDeliveries } from '../../src/store/records/webhooks.ts';
 import { hasDueDelivery } from '../../src/store/records/webhook-queue.ts';
+import type { Store } from '../../src/store/store.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { invoiceRow } from './rows.ts';
 import { addCustomer, file, open, openFilled, useTestFile } from './test-file.ts';
@@ -138,6 +139,15 @@ test('deliveries are counted without their events and endpoints', async () => {
   expect(plans).toEqual([[searchedAlone], [searchedAlone]]);
 });
 
+test('all events are counted with one look at each customer', async () => {
+  const statements = await statementsOf(async (tx, { events }) => {
+    await events.list(tx, { orgId: 'o', limit: 10, offset: 0 });
+  });
+  const counting = statements.find((sql) => sql.includes('sum(')) ?? '';
+  const ofTail = planOf(counting).slice(-2);
+  expect(ofTail).toEqual([expect.stringMatching(/^SCAN tail/), 'SEARCH customers USING INTEGER PRIMARY KEY (rowid=?)']);
+});
+
 test('a sender reads of each endpoint what is due first, however much waits behind it', async () => {
   const room = { free: 50, perEndpoint: 2, ofEndpoints: new Map([['e', 2]]), ofOrganizations: new Map([['o', 50]]) };
   const statements = await statementsOf(async (tx) => await hasDueDelivery(tx, '2026-01-01T00:00:00.000Z', room));
@@ -156,11 +166,11 @@ test('a sender reads of each endpoint what is due first, however much waits behi
 
 const searched: unknown = expect.stringMatching(/^SEARCH .* \((?:orgId=\? AND |contractId=\?|id=\?)/);
 
-async function statementsOf(read: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
+async function statementsOf(read: (tx: Transaction, store: Store) => Promise<unknown>): Promise<string[]> {
   const store = await open();
   const statements = new Set<string>();
   const stop = watchStatements((sql) => statements.add(sql));
-  await store.read(read);
+  await store.read((tx) => read(tx, store));
   stop();
   await store.close();
   return [...statements];

@@ -148,13 +148,16 @@ function countNow(connection: SqliteConnection, demands: Demands, { orgId }: Eve
   return demands.values.length === 1 ? countAll(connection, orgId) : countSince(connection, demands, 0);
 }
 
-/** Segments and tail together hold every event once; counting rows one by one takes a second for ten million. */
+/**
+ * Segments and tail together hold every event once; counting rows one by one takes a second for ten million. SQLite itself would
+ * go through all counts for each customer.
+ */
 function countAll(connection: SqliteConnection, orgId: string): number {
   const counts = connection
     .prepare(
       `SELECT (SELECT ifnull(sum("rowCount"), 0) FROM "customers" JOIN "eventSegments" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
          + (SELECT count(*) FROM "customers" JOIN "eventTail" ON "customerSeq" = "seq" WHERE "orgId" = :orgId)
-         + (SELECT ifnull(sum("tail"."value"), 0) FROM json_each(:counts) AS "tail" JOIN "customers" ON "seq" = CAST("key" AS INTEGER) WHERE "orgId" = :orgId)
+         + (SELECT ifnull(sum("tail"."value"), 0) FROM json_each(:counts) AS "tail" CROSS JOIN "customers" ON "seq" = CAST("key" AS INTEGER) WHERE "orgId" = :orgId)
          AS "total"`,
     )
     .get({ orgId, counts: JSON.stringify(Object.fromEntries(countRuns(connection))) });
