@@ -29,6 +29,9 @@ interface ListFlags {
   readonly unfinished?: true;
 }
 
+/** Lines; a whole journal can be longer than any text. */
+const printedAtOnce = 10_000;
+
 const about = [
   'Every write from here is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation, SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too. Each line carries the hash of the one before it; no line is ever changed.',
   'A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.',
@@ -260,7 +263,10 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   if ((format ?? json ?? jq ?? columns) === undefined) {
     const isWhole = Object.values({ ...flags, profile }).every((value) => value === undefined);
     const chosen = isWhole ? texts : texts.filter((text) => filter(readLine(text)));
-    terminal.out(safeJson(chosen.map((text) => `${text}\n`).join('')));
+    for (let first = 0; first < chosen.length; first += printedAtOnce) {
+      const lines = chosen.slice(first, first + printedAtOnce).map((text) => `${text}\n`);
+      terminal.out(safeJson(lines.join('')));
+    }
     return;
   }
   checkFields(output, fields, view);

@@ -11,6 +11,8 @@ import type { Machine } from '../target/private-file.ts';
 const lineEnd = 0x0a;
 /** A few lines. */
 const tailBytes = 4096;
+/** A whole journal can be longer than any text: half a million grants are. */
+const pieceBytes = 1024 * 1024;
 
 export interface JournalFile {
   /** Every line, including a last one that was cut off. */
@@ -32,7 +34,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
       const file = openPrivateFile(path, machine, constants.O_RDONLY);
       if (file === undefined) return [];
       try {
-        return linesOf(readRange(file, 0, fstatSync(file).size));
+        return [...linesWithin(file, 0, fstatSync(file).size)];
       } finally {
         closeSync(file);
       }
@@ -46,7 +48,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
         try {
           const { size } = fstatSync(file);
           if (onLine !== undefined) {
-            for (const line of linesOf(readRange(file, shown, size))) onLine(line);
+            for (const line of linesWithin(file, shown, size)) onLine(line);
             shown = size;
           }
           let tail: Tail | undefined;
@@ -90,6 +92,18 @@ function readTail(file: number, size: number): Tail {
     const previous = named === undefined ? undefined : namedHash(named);
     if (previous !== undefined || start === 0) return { previous, isWhole };
   }
+}
+
+/** Also the beginning of a line that was cut off. */
+function* linesWithin(file: number, start: number, end: number): Generator<string> {
+  let rest = Buffer.alloc(0);
+  for (let from = start; from < end; from += pieceBytes) {
+    const bytes = Buffer.concat([rest, readRange(file, from, Math.min(from + pieceBytes, end))]);
+    const wholeBytes = bytes.lastIndexOf(lineEnd) + 1;
+    yield* linesOf(bytes.subarray(0, wholeBytes));
+    rest = bytes.subarray(wholeBytes);
+  }
+  yield* linesOf(rest);
 }
 
 function readRange(file: number, start: number, end: number): Buffer {
