@@ -38,18 +38,19 @@ export interface GrantHistory {
   unfinishedCall(facts: JournalFacts): JournalFacts | undefined;
   /** Cents that an operator granted, or may have granted, at a place on a UTC day. */
   grantedBy(place: Place, operator: string, day: string): bigint;
-  /** Cents that a contract was granted, or may have been granted, from here in a UTC month. */
-  grantedTo(place: Place, contractId: string, month: string): bigint;
+  /** Cents that these contracts were granted, or may have been granted, from here in a UTC month. */
+  grantedTo(place: Place, contractIds: readonly string[], month: string): bigint;
   /** A copy, for grants that are planned and not sent. */
   fork(): GrantHistory;
 }
 
 export function createGrantHistory(
   known: ReadonlyMap<string, KnownGrant> = new Map(),
-  counted: ReadonlyMap<string, bigint> = new Map(),
+  counted: ReadonlyMap<string, ReadonlyMap<string, bigint>> = new Map(),
 ): GrantHistory {
   const grants = new Map(known);
-  const sums = new Map(counted);
+  /** By span, then by operator or contract: each row of a file asks for all contracts of its customer. */
+  const sums = new Map([...counted].map(([span, cents]) => [span, new Map(cents)]));
   const openCalls = new Map<string, JournalFacts>();
 
   function keep(key: string, grant: KnownGrant): void {
@@ -60,8 +61,13 @@ export function createGrantHistory(
   }
 
   function count({ place, operator, contractId, at }: KnownGrant, cents: bigint): void {
-    for (const key of [sumKey(place, operator, at.slice(0, 10)), sumKey(place, contractId, at.slice(0, 7))]) {
-      sums.set(key, (sums.get(key) ?? 0n) + cents);
+    const counts = [
+      [spanKey(place, at.slice(0, 10)), operator],
+      [spanKey(place, at.slice(0, 7)), contractId],
+    ] as const;
+    for (const [span, subject] of counts) {
+      const ofSpan = sums.getOrInsertComputed(span, () => new Map<string, bigint>());
+      ofSpan.set(subject, (ofSpan.get(subject) ?? 0n) + cents);
     }
   }
 
@@ -92,15 +98,18 @@ export function createGrantHistory(
     unfinishedCall: (facts) =>
       openCalls.values().find((open) => open.requestHash === facts.requestHash && isSamePlace(open, facts)),
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
-    grantedBy: (place, operator, day) => sums.get(sumKey(place, operator, day)) ?? 0n,
-    grantedTo: (place, contractId, month) => sums.get(sumKey(place, contractId, month)) ?? 0n,
+    grantedBy: (place, operator, day) => sums.get(spanKey(place, day))?.get(operator) ?? 0n,
+    grantedTo(place, contractIds, month) {
+      const ofMonth = sums.get(spanKey(place, month));
+      return contractIds.reduce((sum, id) => sum + (ofMonth?.get(id) ?? 0n), 0n);
+    },
     fork: () => createGrantHistory(grants, sums),
   };
 }
 
 /** Caps count per service or database, whichever profile names it. */
-function sumKey({ environment, target }: Place, subject: string, span: string): string {
-  return JSON.stringify([environment, target, subject, span]);
+function spanKey({ environment, target }: Place, span: string): string {
+  return JSON.stringify([environment, target, span]);
 }
 
 /** Whether two calls go to the same accounts; two profiles of a service may have keys of different organizations. */

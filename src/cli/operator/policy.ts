@@ -218,7 +218,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
       policy.perCustomerAndMonthCents,
       ({ at }) => at.startsWith(month),
       `granted to this customer in ${month}`,
-      () => context.contractIds.reduce((sum, id) => sum + history.grantedTo(place, id, month), 0n),
+      () => history.grantedTo(place, context.contractIds, month),
     ],
     [
       'per-operator-and-day',

@@ -44,7 +44,7 @@ describe('what was granted', () => {
   ])('%s', (_rule, states, cents, isUnfinished) => {
     const history = historyOf(...states.map((state) => line(state)));
     expect(history.grantedBy(here, 'ada', day)).toBe(cents);
-    expect(history.grantedTo(here, 'c1', month)).toBe(cents);
+    expect(history.grantedTo(here, ['c1'], month)).toBe(cents);
     expect(history.unfinished(here)).toHaveLength(isUnfinished ? 1 : 0);
   });
 
@@ -76,7 +76,8 @@ describe('what was granted', () => {
     );
     expect(history.grantedBy(here, 'ada', day)).toBe(501n);
     expect(history.grantedBy(here, 'bob', day)).toBe(30n);
-    expect(history.grantedTo(here, 'c1', month)).toBe(532n);
+    expect(history.grantedTo(here, ['c1'], month)).toBe(532n);
+    expect(history.grantedTo(here, ['c1', 'c2', 'c3'], month)).toBe(533n);
     expect(history.unfinished(here).map(({ externalId }) => externalId)).toEqual(['x', 'y', 'z']);
   });
 
