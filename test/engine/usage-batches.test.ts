@@ -1,6 +1,6 @@
 /** What a batch of events costs does not grow with the contracts and budgets of its customers times its events. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { MeteredEvent } from '../../src/calculation/metering.ts';
 import { exhaustBudgets } from '../../src/engine/usage-exhaust.ts';
@@ -74,6 +74,25 @@ test('a meter is asked once whether it counts an event of a billed period, howev
     const large = { model: 'large' };
     expect(isFinalized({ customerId, contractId, eventName: 'call', timestampEpochMs, properties: large })).toBe(true);
   }
+});
+
+test('what contracts have billed is found only for an event that is older than the end of it', async () => {
+  // More than the terms of contracts that a process remembers.
+  for (let days = 0; days < 140; days += 1) {
+    const startDate = Temporal.PlainDate.from('2025-10-01').add({ days }).toString();
+    await world.call('contracts.create', { body: { planId, customerId, startDate } });
+  }
+  await world.call('bill.run', { body: {} });
+  const orgId = await ownOrgId();
+  const calculated = vi.spyOn(Temporal.PlainDate.prototype, 'add');
+  const { isFinalized } = await world.store.read(async (tx) => await loadEventOwners({ tx, orgId }, [customerId]));
+  const event = { customerId, contractId: null, eventName: 'call', properties: { model: 'large' } };
+  const at = (instant: string) => isFinalized({ ...event, timestampEpochMs: Date.parse(instant) });
+  const isNewFinal = at('2026-03-15T00:00:00Z');
+  const calculatedCount = calculated.mock.calls.length;
+  calculated.mockRestore();
+  expect({ isNewFinal, calculatedCount }).toEqual({ isNewFinal: false, calculatedCount: 0 });
+  expect(at('2026-02-28T23:59:59.999Z')).toBe(true);
 });
 
 test('events that another customer had before have its contracts read once', async () => {

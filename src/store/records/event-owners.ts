@@ -13,6 +13,8 @@ export type ContractSpan = Pick<Contract, 'id' | 'customerId' | 'startDate' | 'e
 export interface FinalizedPeriod {
   readonly contractId: string;
   readonly periodIndex: number;
+  /** The date at which it ends, exclusive, as it was invoiced: `2026-04-01`. */
+  readonly periodEnd: string;
 }
 
 /** The ids among these that customers of the organization have. */
@@ -95,7 +97,7 @@ const finalizedPeriods = prepared(
   (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('invoices')
-      .select(['contractId', 'periodIndex'])
+      .select(['contractId', 'periodIndex', 'periodEnd'])
       .where('orgId', '=', orgId)
       .where('contractId', 'in', contractIds)
       .where('finalizedAt', 'is not', null)
