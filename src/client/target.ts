@@ -40,10 +40,20 @@ export function parseBaseUrl(text: string): Target {
 export function parseProxyUrl(text: string): string {
   const withScheme = text.includes('://') ? text : `http://${text}`;
   const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  if ((url?.protocol === 'http:' || url?.protocol === 'https:') && isDecodable(url)) return url.href;
   throw new BillingError('usage', 'HTTPS_PROXY does not name a usable proxy', {
-    hint: 'write it like http://proxy.example.com:8080; SOCKS is not supported',
+    hint: 'write it like http://proxy.example.com:8080, with %25 for a % in a password; SOCKS is not supported',
   });
+}
+
+/** Whether Node can decode user name and password for the proxy: it throws at the first connection otherwise. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(`${username}:${password}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function urlError(text: string, words: string): BillingError {

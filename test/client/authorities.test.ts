@@ -230,7 +230,7 @@ test('a proxy without a scheme is one of http, as other programs take it', async
   expect(proxy.connects).toEqual([`127.0.0.1:${service.port}`]);
 });
 
-test.each(['socks5://ada:secret@127.0.0.1:1080', 'http://', 'ada:secret@'])(
+test.each(['socks5://ada:secret@127.0.0.1:1080', 'http://', 'ada:secret@', 'http://ada:secret%@127.0.0.1:1080'])(
   'a proxy %s is refused and not passed over, and its password is not repeated',
   async (url) => {
     const { code, stderr } = await ask({ HTTPS_PROXY: url, TALLY_CA_FILE: certificate.certFile });
