@@ -1,7 +1,8 @@
 /** The file that says how each row ended. */
 
+import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
+import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
 import { render } from '../output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { RowOutcome } from './apply.ts';
@@ -22,13 +23,13 @@ export function checkResultFile(path: string): void {
   checkEarlierOutput(path, { header, what: 'result of --from' });
 }
 
+/** Returns what keeps the file from being written. */
 export async function writeResultFile(
   path: string,
   outcomes: readonly RowOutcome[],
   terminal: Pick<Terminal, 'stdout' | 'withoutSecrets'>,
-): Promise<void> {
+): Promise<BillingError | undefined> {
   const data = outcomes.map(({ line, ...outcome }) => ({ row: line, ...outcome }));
   const text = await render({ data }, view, { choice: { format: 'csv' }, fields: [], stdout: terminal.stdout });
-  // Whether it may be replaced was checked before the first row was sent.
-  writeOutputFile(path, terminal.withoutSecrets(text), { isForced: true });
+  return replaceEarlierOutput(path, terminal.withoutSecrets(text));
 }

@@ -47,11 +47,9 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
     const applied = await applyUnits(plan.unitsFor(plan.billing ?? opened.billing), session, { concurrency });
-    try {
-      if (resultPath !== undefined) await writeResult(resultPath, applied, session);
-    } finally {
-      await report(applied, session, resultPath);
-    }
+    const unwritten =
+      resultPath === undefined ? undefined : await writeResultFile(resultPath, applied.outcomes, session.terminal);
+    await report(applied, session, { written: unwritten === undefined ? resultPath : undefined, unwritten });
   } finally {
     await opened.close();
   }
@@ -149,19 +147,6 @@ interface Sending {
   readonly concurrency: number;
 }
 
-/** If the file cannot be written now, that is not a usage error any more: the rows are done. */
-async function writeResult(path: string, { outcomes }: Applied, { terminal }: Session): Promise<void> {
-  try {
-    await writeResultFile(path, outcomes, terminal);
-  } catch (cause) {
-    if (!(cause instanceof BillingError)) throw cause;
-    throw new BillingError('checkFailed', `${cause.message}; the rows are done`, {
-      cause,
-      hint: 'repeat the command to write it: no row is done twice',
-    });
-  }
-}
-
 const view: View = {
   rows: 'data',
   columns: [
@@ -176,10 +161,16 @@ const view: View = {
 
 const fields = [...columnPaths(view), 'failures'];
 
+interface ResultFile {
+  /** Its path, if it has been written. */
+  readonly written: string | undefined;
+  readonly unwritten: BillingError | undefined;
+}
+
 async function report(
   { outcomes, stoppedBy }: Applied,
   session: Session,
-  resultPath: string | undefined,
+  { written, unwritten }: ResultFile,
 ): Promise<void> {
   const { output } = session;
   const count = (status: RowOutcome['status']) => outcomes.filter((row) => row.status === status).length;
@@ -198,16 +189,23 @@ async function report(
   tellProblems(
     bad.map(problemOf),
     session,
-    resultPath === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${resultPath}`,
+    written === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${written}`,
   );
   await printBody({ data }, { view, fields }, session);
+  const beside = unwritten === undefined ? '' : `; ${unwritten.message}`;
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {
-    const words = `${stoppedBy.message} (${counts.pending} of ${counted(counts.rows, 'row')} not sent)`;
+    const words = `${stoppedBy.message} (${counts.pending} of ${counted(counts.rows, 'row')} not sent)${beside}`;
     const { hint, kind } = stoppedBy;
     throw reworded(stoppedBy, words, hopeless.has(kind) && hint !== undefined ? `${hint}; then ${again}` : again);
   }
-  if (bad.length === 0) return;
+  if (bad.length === 0) {
+    if (unwritten === undefined) return;
+    throw new BillingError('checkFailed', `${unwritten.message}; the rows are done`, {
+      cause: unwritten,
+      hint: 'repeat the command to write it: no row is done twice',
+    });
+  }
   // Refused rows would be refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
   const words = [
@@ -215,8 +213,8 @@ async function report(
     ...(counts.unknown > 0 ? [`${counts.unknown} of ${counted(counts.rows, 'row')} may be done or not`] : []),
   ];
   const others = bad.length === counts.rows ? '' : '; the others are done';
-  throw new BillingError('checkFailed', `${words.join(', ')}${others}`, {
-    hint: resultPath === undefined ? next : `${resultPath} has the errors; ${next}`,
+  throw new BillingError('checkFailed', `${words.join(', ')}${others}${beside}`, {
+    hint: written === undefined ? next : `${written} has the errors; ${next}`,
   });
 }
 

@@ -81,6 +81,17 @@ export function checkEarlierOutput(path: string, { header, what }: { header: str
   });
 }
 
+/** Writes such a file. Returns what keeps it from being written: by now the work is done, and has to be told all the same. */
+export function replaceEarlierOutput(path: string, content: string): BillingError | undefined {
+  try {
+    writeOutputFile(path, content, { isForced: true });
+    return undefined;
+  } catch (error) {
+    if (error instanceof BillingError) return error;
+    throw error;
+  }
+}
+
 /** Where something is read, a dash is standard input; a file of that name is not what anybody wants. */
 function refuseDash(path: string): void {
   if (path !== '-') return;

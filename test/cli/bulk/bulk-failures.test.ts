@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
-import { createShell } from '../shell.ts';
+import { createShell, type Reply } from '../shell.ts';
 
 const never = async () => await new Promise<void>(() => undefined);
 
@@ -214,4 +214,24 @@ test('a result file that cannot be written any more is told beside what was done
   const { code, stdout, stderr } = await shell.run(words, { input });
   expect([code, stdout]).toEqual([10, '1\t1\t0\t0\t0\t0\n']);
   expect(stderr).toContain('the directory does not exist; the rows are done');
+});
+
+test('a result file that cannot be written any more is not named as the place of the errors', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
+  const reply: Reply = ({ input: { body } }) => {
+    rmSync(directory, { recursive: true, force: true });
+    if ((body as { readonly name: string }).name === 'D') throw new BillingError('invalidInput', 'no');
+    return { body: { data: { id: 'c1' } } as never };
+  };
+  const shell = createShell({ reply, dependencies: { untilStopped: never } });
+  const contact = '"name=A,email=a@b.example,roles=primary"';
+  const input = `name,externalCustomerId,contact\nC,c,${contact}\nD,d,${contact}\n`;
+  const path = join(directory, 'result.csv');
+  const { code, stderr } = await shell.run(['customers', 'create', '--from', '-', '--yes', '--result', path], {
+    input,
+  });
+  expect(code).toBe(10);
+  expect(stderr).toContain(
+    `tally: 1 of 2 rows failed; the others are done; cannot write ${path}: the directory does not exist\n  hint: correct these rows`,
+  );
 });
