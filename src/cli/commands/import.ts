@@ -21,7 +21,7 @@ import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { isElsewhere } from '../target/target.ts';
-import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
+import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
 import { checkFields, render, spreadsheetCell } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
@@ -262,12 +262,12 @@ async function tellReport(
 ): Promise<void> {
   const { terminal, output } = session;
   const { refused, unit } = report;
-  if (flags.refused !== undefined) writeRefused(flags.refused, report, terminal);
+  const unwritten = flags.refused === undefined ? undefined : writeRefused(flags.refused, report, terminal);
   if (refused.length > 0) {
     for (const { line, reason } of refused.slice(0, shownRefusals)) terminal.err(say`${unit} ${line}: ${reason}\n`);
     if (refused.length > shownRefusals) {
       const where =
-        flags.refused === undefined
+        flags.refused === undefined || unwritten !== undefined
           ? 'all of them with --refused FILE or -o json'
           : `all of them are in ${flags.refused}`;
       terminal.err(say`and ${counted(refused.length - shownRefusals, 'more refused row')}: ${where}\n`);
@@ -292,8 +292,10 @@ async function tellReport(
     }),
   );
   if (isRehearsal) tell(session, say`dry run: nothing was sent`);
+  const beside = unwritten === undefined ? '' : `; ${unwritten.message}`;
   if (!isComplete) {
-    throw new BillingError('interrupted', `stopped after ${unit} ${report.lastLine}; repeat the import to go on`);
+    const words = `stopped after ${unit} ${report.lastLine}; repeat the import to go on`;
+    throw new BillingError('interrupted', `${words}${beside}`);
   }
   if (refused.length > 0) {
     const others = isRehearsal ? 'the others would be imported' : 'the others were imported';
@@ -301,8 +303,14 @@ async function tellReport(
       accepted === 0
         ? `every row was refused: nothing ${isRehearsal ? 'would be' : 'was'} imported`
         : `${refused.length} of ${counted(rows, 'row')} ${refused.length === 1 ? 'was' : 'were'} refused; ${others}`;
-    throw new BillingError('checkFailed', message);
+    throw new BillingError('checkFailed', `${message}${beside}`);
   }
+  if (unwritten === undefined) return;
+  if (isRehearsal) throw unwritten;
+  throw new BillingError('checkFailed', `${unwritten.message}; the rows are done`, {
+    cause: unwritten,
+    hint: 'repeat the import to write it: no row counts twice',
+  });
 }
 
 /** Warns of replaced events: another version of an imported file, or a key that several rows share. */
@@ -318,11 +326,12 @@ function tellReplaced(session: Session, replaced: number, isRehearsal: boolean):
 
 /**
  * Writes lines and reasons, so that the rows can be corrected and imported again. Whether the file may be replaced was checked
- * before. A reason repeats names from the imported file, which somebody else may have written.
+ * before; returns what keeps it from being written. A reason repeats names from the imported file, which somebody else may have
+ * written.
  */
-function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): void {
+function writeRefused(path: string, report: ImportReport, terminal: Session['terminal']): BillingError | undefined {
   const column = { header: 'REASON', path: 'reason' };
   const cell = (text: string) => `"${String(spreadsheetCell(text, column)).replaceAll('"', '""')}"`;
   const lines = report.refused.map(({ line, reason }) => `${line},${cell(reason)}\n`);
-  writeOutputFile(path, terminal.withoutSecrets(`${refusedHeader}\n${lines.join('')}`), { isForced: true });
+  return replaceEarlierOutput(path, terminal.withoutSecrets(`${refusedHeader}\n${lines.join('')}`));
 }
