@@ -1,9 +1,9 @@
 /** `tally simulate run`: plays a scenario, prints the result, and checks the scenario's expectations. */
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, reworded } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
-import { checkEarlierOutput, writeOutputFile } from '../files/output-file.ts';
+import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
@@ -95,20 +95,21 @@ async function reporting<T>(
   outcomes: readonly Outcome[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const write = (failure: string | undefined) => {
-    if (path === undefined) return;
+  const unwritten = (failure: string | undefined) => {
     const xml = junitXml({ name: file.name ?? fileName, fileName, outcomes: inOrder(outcomes), failure });
-    // CI writes the same file each time; whether it may be replaced was checked before the run.
-    writeOutputFile(path, xml, { isForced: true });
+    return path === undefined ? undefined : replaceEarlierOutput(path, xml);
   };
+  let result: T;
   try {
-    const result = await work();
-    write(undefined);
-    return result;
+    result = await work();
   } catch (error) {
-    if (error instanceof BillingError) write(error.message);
-    throw error;
+    if (!(error instanceof BillingError)) throw error;
+    const beside = unwritten(error.message);
+    throw beside === undefined ? error : reworded(error, `${error.message}; ${beside.message}`);
   }
+  const failure = unwritten(undefined);
+  if (failure !== undefined) throw failure;
+  return result;
 }
 
 /** The part to print as a list, or undefined for the whole as a document; a format of rows takes the timeline. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -380,5 +380,12 @@ describe('--junit', () => {
       name: 'error',
       attributes: { message: expect.stringContaining('contracts get: ') as string },
     });
+  });
+
+  test.runIf(existsSync('/dev/full'))('that cannot be written does not hide what stopped the run', async () => {
+    const path = scenario('steps: [{ at: 2026-03-02, do: contracts get, with: { contractId: x } }]\n');
+    const { exitCode, stderr } = await run(path, '--junit', '/dev/full');
+    expect(exitCode).toBe(4);
+    expect(stderr).toMatch(/contracts get: .*; cannot write \/dev\/full: the disk is full/);
   });
 });
