@@ -88,7 +88,7 @@ test.skipIf(process.platform === 'win32')(
     const create = ['customers', 'create', '--name', 'Acme', '--contact', contact];
     expect((await tally(create, env)).stderr).not.toContain('warning');
     chmodSync(database, 0o640);
-    const warning = `warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'\n`;
+    const warning = `warning: ${database} is open to other users of this machine; run: chmod 600 ${database}\n`;
     const written = await tally(create, env);
     expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
     const byUrl = await tally(['--database', `file:${database}`, ...create], env);

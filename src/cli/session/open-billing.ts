@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { LocalValues } from '../command-line/invocation.ts';
 import { onSameTarget } from '../command-line/same-target.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { readPolicy } from '../operator/policy.ts';
 import { createJournal, journalPath } from '../operator/journal.ts';
 import type { Journal } from '../operator/journal.ts';
@@ -99,7 +100,10 @@ export function warnOfPlace(session: Session, target: Target): void {
     );
   }
   if (!isOpenToOthers(database, machine)) return;
-  tell(session, say`warning: ${database} is open to other users of this machine; run: chmod 600 '${database}'`);
+  tell(
+    session,
+    say`warning: ${database} is open to other users of this machine; run: chmod 600 ${shellWord(database)}`,
+  );
 }
 
 /** Throws a usage error for an empty reason. */

@@ -10,6 +10,7 @@ import { dirname } from 'node:path';
 import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { isJsonObject } from '../../exact-json.ts';
 import { makeDirectory } from '../../make-directory.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { whileLocked } from './lock-file.ts';
 
 /** The facts about this machine that decide whether a file is private. */
@@ -115,7 +116,7 @@ function hasOthers(mode: number): boolean {
 
 function checkMode(path: string, mode: number, most: number): void {
   if (!hasOthers(mode)) return;
-  throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} '${path}'`);
+  throw refusal(`${path} is open to other users of this machine`, `run: chmod ${most.toString(8)} ${shellWord(path)}`);
 }
 
 /** Replaces the members of a file with what `change` returns; waits while another process does the same. */

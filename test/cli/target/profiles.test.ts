@@ -71,7 +71,7 @@ describe('files', () => {
     chmodSync(directory, 0o755);
     const { code, stderr } = await shell.run(sandbox, { input: `${key}\n` });
     expect([code, readdirSync(directory)]).toEqual([2, []]);
-    expect(stderr).toContain(`chmod 700 '${directory}'`);
+    expect(stderr).toContain(`chmod 700 ${directory}`);
   });
 
   test('the key stands in its own file, and nothing else is left behind', async () => {
