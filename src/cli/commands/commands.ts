@@ -75,6 +75,7 @@ const everywhere = [
   'rateLimited',
   'badRequest',
   'network',
+  'refused',
   'notOffered',
   'interrupted',
 ] as const;
@@ -83,7 +84,6 @@ function exitCodesOf(command: CommandSpec): number[] {
   const kinds = [
     ...everywhere,
     ...command.errors,
-    ...(command.isWrite ? (['refused'] as const) : []),
     ...(command.findingsPath === undefined && command.localFlags === undefined ? [] : (['checkFailed'] as const)),
   ];
   return [...new Set([0, ...kinds.map((kind) => errorFacts[kind].exitCode)])].toSorted((one, other) => one - other);

@@ -118,6 +118,9 @@ describe('tally commands', () => {
         scope: 'contracts:write',
         exitCodes: expect.arrayContaining([4, 7, 11]),
       });
+      // Where --expect-env names another environment, a reading is refused, too.
+      const list = told.commands.find(({ operation }) => operation === 'customers.list');
+      expect(list).toMatchObject({ isWrite: false, exitCodes: expect.arrayContaining([11]) });
       expect(told['exitCodes']).toMatchObject({ 0: 'done', 11: 'refused: confirmation needed or declined' });
       const serve = (await localPages(manifest)).find(({ words }) => words.join(' ') === 'serve');
       expect(told['localCommands']).toContainEqual(JSON.parse(JSON.stringify(serve)));
