@@ -7,7 +7,7 @@ import { outputFormats } from '../command-line/global-flags.ts';
 import type { OutputFormat } from '../command-line/global-flags.ts';
 import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
-import { asLines, safe, safeJson, vouch } from '../terminal/safe-text.ts';
+import { asLines, safe, safeJson, safeLines, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OutputStream, Terminal } from '../terminal/terminal.ts';
 
@@ -262,11 +262,7 @@ export function spreadsheetCell(value: unknown, column: Column): string | number
 
 /** Characters on which a terminal acts are made visible. */
 function csvCell(value: unknown): string | number {
-  if (typeof value === 'number') return value;
-  return wireText(value)
-    .split(/(?<=\n)/)
-    .map((line) => (line.endsWith('\n') ? `${safe(line.slice(0, -1))}\n` : safe(line)))
-    .join('');
+  return typeof value === 'number' ? value : safeLines(wireText(value));
 }
 
 function splitNames(text: string): string[] {
