@@ -14,13 +14,11 @@ import type { CallInput, View } from '../../operations/operation.ts';
 import type { UsagePart, UsageSplit } from '../charts/usage.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import { reading } from '../session/open-session.ts';
-import { checkFields, printBody } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { wireText } from '../wire/rows.ts';
 import type { Session } from '../session/session.ts';
 import { readInput } from './read-input.ts';
 import { tellOfUnit } from './usage-unit.ts';
-
-const fields = ['value', 'totalAmount'];
 
 /** Prints the cost of usage in parts, as rows or as bars. */
 export async function splitUsage(invocation: Invocation, session: Session): Promise<void> {
@@ -30,7 +28,8 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
     throw new BillingError('usage', '--chart works only with --by', { hint: 'such as: --by day --chart' });
   }
   const style = await chartStyleOf(local, session);
-  checkFields(session.output, fields, viewOf(by));
+  const view = viewOf(by);
+  checkFields(session.output, columnPaths(view), view);
   const { terminal } = session;
   const { asked: input } = await readInput(invocation, session);
   await reading(session, await session.target(), async ({ billing }) => {
@@ -41,9 +40,8 @@ export async function splitUsage(invocation: Invocation, session: Session): Prom
       const { drawUsage } = await import('../charts/usage.ts');
       return terminal.out(drawUsage(data, style));
     }
-    const view = viewOf(by, data.unit);
     const shown = session.output.format === 'table' ? { ...data, rows: await inWords(data.rows, by) } : data;
-    await printBody({ data: shown }, { view, fields }, session);
+    await printBody({ data: shown }, { view: viewOf(by, data.unit) }, session);
   });
 }
 

@@ -6,7 +6,7 @@ import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
 import { shellWord } from '../command-line/shell-word.ts';
-import { checkFields, printBody } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { type Progress, createProgress } from '../session/progress.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -29,7 +29,6 @@ const view = {
     { header: 'ROWS', path: 'rowCount', format: 'number' },
   ],
 } as const;
-const fields = ['table', 'rowCount'];
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
@@ -57,7 +56,7 @@ Examples:
 
 async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const { dependencies, output, terminal } = session;
-  checkFields(output, fields, view);
+  checkFields(output, columnPaths(view), view);
   const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
   if (isSame(from.database, to.database)) throw new BillingError('usage', '--from and --to are the same database');
@@ -65,7 +64,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const maintenance = await dependencies.openMaintenance();
   const progress = createLateProgress(session);
   const data = await maintenance.copy({ from, to, isDryRun, onProgress: progress.update }).finally(progress.stop);
-  await printBody({ data }, { view, fields }, session);
+  await printBody({ data }, { view }, session);
   const isQuiet = session.flags.quiet === true;
   if (!isQuiet) {
     for (const { name, eventCount, ledgerHead } of data.organizations) {

@@ -22,7 +22,7 @@ import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { isElsewhere } from '../target/target.ts';
 import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
-import { checkFields, render, spreadsheetCell } from '../output/output.ts';
+import { checkFields, columnPaths, printBody, spreadsheetCell } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
 import type { Progress } from '../session/progress.ts';
@@ -247,7 +247,7 @@ const view: View = {
   ],
 };
 
-const fields = ['rows', 'accepted', 'refused', 'unchanged', 'replaced', 'refusals'];
+const fields = [...columnPaths(view), 'refusals'];
 
 interface Circumstances {
   readonly flags: ImportFlags;
@@ -284,13 +284,7 @@ async function tellReport(
   const data = { rows, accepted, refused: refused.length, ...known, ...refusals };
   const body = isRehearsal ? { dryRun: data } : { data };
   const shown = isRehearsal ? { ...view, rows: 'dryRun' } : view;
-  terminal.out(
-    await render(body, shown, {
-      choice: output,
-      fields,
-      stdout: terminal.stdout,
-    }),
-  );
+  await printBody(body, { view: shown, fields }, session);
   if (isRehearsal) tell(session, say`dry run: nothing was sent`);
   const beside = unwritten === undefined ? '' : `; ${unwritten.message}`;
   if (!isComplete) {

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import { openSession } from '../session/open-session.ts';
-import { printBody, render } from '../output/output.ts';
+import { columnPaths, printBody, render } from '../output/output.ts';
 import type { AddFlags } from '../profile/add.ts';
 import { environments } from '../command-line/global-flags.ts';
 import { checkedName } from '../target/profiles.ts';
@@ -239,7 +239,7 @@ async function show(session: Session, given: Sources): Promise<void> {
   terminal.out(
     await render({ data }, showView, {
       choice: output,
-      fields: ['setting', 'value', 'source'],
+      fields: columnPaths(showView),
       // The path of the database is what people look for here: a long one takes another line, and none of it is cut.
       stdout: { ...terminal.stdout, columns: undefined },
     }),

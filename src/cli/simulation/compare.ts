@@ -14,7 +14,7 @@ import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
-import { checkFields, printBody } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
 import { moneyText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
@@ -81,16 +81,6 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   );
 }
 
-const fields = [
-  'customer',
-  'customerId',
-  'name',
-  'billedCents',
-  'beforeCents',
-  'afterCents',
-  'differenceCents',
-  'differencePercent',
-];
 const view: View = {
   rows: 'data.customers',
   columns: [
@@ -103,6 +93,7 @@ const view: View = {
     { header: '%', path: 'differencePercent', format: 'percent' },
   ],
 };
+const fields = [...columnPaths(view), 'customerId'];
 
 async function compared(
   { history, notes, isMirror, until: last }: HistorySource,
