@@ -5,7 +5,8 @@
 
 import { existsSync } from 'node:fs';
 
-import type { choicesOf as ChoicesOf } from '../session/choices.ts';
+import type { ReferenceKind } from '../../operations/references.ts';
+import { plainChoice } from '../terminal/questions.ts';
 import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
 import type { GlobalFlag } from '../command-line/global-flags.ts';
@@ -111,7 +112,7 @@ async function localCandidates(
 
 /** From the database in use, if it exists: asking for candidates creates none, and changes none. */
 async function stored(
-  kind: Parameters<typeof ChoicesOf>[0],
+  kind: ReferenceKind,
   { session, firstId }: { readonly session: Session; readonly firstId: string | undefined },
 ): Promise<readonly Choice[]> {
   const target = await session.embeddedTarget();
@@ -123,8 +124,4 @@ async function stored(
   } finally {
     await opened.close();
   }
-}
-
-function plainChoice(value: string): Choice {
-  return { value, label: '' };
 }

@@ -14,6 +14,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from './session.ts';
 import { requireEmbedded, whereOf } from '../target/target.ts';
 import type { Target } from '../target/target.ts';
+import { plainChoice } from '../terminal/questions.ts';
 import type { Choice, Question } from '../terminal/questions.ts';
 
 /**
@@ -150,10 +151,6 @@ async function answerFor(
   const message = safe(`${spec.flag} (${description}; ${form})`);
   const validate = async (text: string) => await problemOf(command, spec, { text, session });
   return await answer(session, { message, choices: fetched ?? own?.map(plainChoice), validate });
-}
-
-function plainChoice(value: string): Choice {
-  return { value, label: '' };
 }
 
 /** What the declaration of the field says against a text, checked as a flag would be; undefined for nothing. */

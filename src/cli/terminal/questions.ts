@@ -78,6 +78,10 @@ async function askToChoose(
 
 export const longestShownWhole = 10;
 
+export function plainChoice(value: string): Choice {
+  return { value, label: '' };
+}
+
 export function choiceText({ value, label }: Choice): SafeText {
   return label === '' ? safe(value) : say`${label}  ${value}`;
 }
