@@ -8,7 +8,7 @@ import type { ExampleLine } from '../src/cli/command-line/manifest.ts';
 /** The page in the language of man(7). */
 export function manPage(pages: readonly HelpPage[], version: string): string {
   const [root, ...commands] = pages;
-  const global = (globalFlags as readonly Parameters<typeof flagForm>[0][]).map((flag) => ({
+  const global = globalFlags.map((flag) => ({
     ...flag,
     form: flagForm(flag),
   }));

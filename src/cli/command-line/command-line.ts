@@ -2,7 +2,6 @@
 
 import { BillingError } from '../../errors.ts';
 import { globalFlags } from './global-flags.ts';
-import type { GlobalFlag } from './global-flags.ts';
 
 /** The command words of a command line, without global flags and their values: `['customers', 'list', …]`. */
 export function commandWords(argv: readonly string[]): string[] {
@@ -79,7 +78,7 @@ function wordIndexes(argv: readonly string[]): number[] {
 }
 
 function takesValue(word: string): boolean {
-  return (globalFlags as readonly GlobalFlag[]).some(
+  return globalFlags.some(
     (flag) => flag.value?.startsWith('<') === true && (word === `--${flag.name}` || word === `-${flag.short}`),
   );
 }

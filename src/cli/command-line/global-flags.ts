@@ -21,7 +21,7 @@ export const environments = ['production', 'sandbox', 'embedded'] as const;
 export type Environment = (typeof environments)[number];
 
 /** In the order of help. */
-export const globalFlags = [
+export const globalFlags: readonly GlobalFlag[] = [
   { name: 'profile', value: '<name>', description: 'use a named service or database (env TALLY_PROFILE)' },
   { name: 'database', value: '<url>', description: 'use this database (env TALLY_DATABASE)' },
   { name: 'events', value: '<url>', description: 'usage events are in this separate database (env TALLY_EVENTS)' },
@@ -61,7 +61,7 @@ export const globalFlags = [
     description: 'also trust the certificate authorities in this PEM file (env TALLY_CA_FILE)',
   },
   { name: 'timeout', value: '<seconds>', description: 'give up on a remote service after this long' },
-] as const satisfies readonly GlobalFlag[];
+];
 
 /** Flags of commands made from operations, besides those of their fields. */
 export const operationFlags = [

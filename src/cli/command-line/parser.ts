@@ -5,7 +5,6 @@ import type { OptionValueSource } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import { globalFlags } from './global-flags.ts';
-import type { GlobalFlag } from './global-flags.ts';
 
 export class Parser extends Command {
   override createCommand(name?: string): Parser {
@@ -25,6 +24,5 @@ export class Parser extends Command {
 }
 
 function lastCounts(key: string): boolean {
-  const flags: readonly GlobalFlag[] = globalFlags;
-  return flags.some((flag) => flag.name === key && flag.lastCounts === true);
+  return globalFlags.some((flag) => flag.name === key && flag.lastCounts === true);
 }

@@ -9,7 +9,6 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import { plainChoice } from '../terminal/questions.ts';
 import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
-import type { GlobalFlag } from '../command-line/global-flags.ts';
 import { isClearable } from '../command-line/manifest.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -77,7 +76,7 @@ async function candidatesFor(
   if (reference !== undefined) return await stored(reference, { session, firstId });
   if (flag?.kind === 'boolean') return ['true', 'false'].map(plainChoice);
   const own = id?.choices ?? flag?.choices ?? flag?.element?.choices;
-  const global = (globalFlags as readonly GlobalFlag[]).find((each) => each.name === what)?.choices;
+  const global = globalFlags.find((each) => each.name === what)?.choices;
   const choices = (own ?? global ?? []).map(plainChoice);
   // Others take one value (interface 4.5 for `include`), which may have commas of its own.
   return flag?.kind === 'list' || flag?.name === 'include' ? further(choices, behind) : choices;

@@ -4,7 +4,6 @@
  */
 
 import { globalFlags } from '../command-line/global-flags.ts';
-import type { GlobalFlag } from '../command-line/global-flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
@@ -45,9 +44,7 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   powershell: powershellScript,
 };
 
-const globalSwitches = (globalFlags as readonly GlobalFlag[])
-  .filter((flag) => flag.value?.startsWith('<') !== true)
-  .map(({ name }) => name);
+const globalSwitches = globalFlags.filter((flag) => flag.value?.startsWith('<') !== true).map(({ name }) => name);
 const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env'];
 /** Flags that say which database is asked for candidates. */
@@ -240,7 +237,7 @@ function fishScript(places: readonly Place[]): string {
         `complete -c tally -f -n "__tally_at '${words}' ${index}" -a "(__tally_candidates ${index + 1} ${words} (__tally_ids))"`,
     ),
   ]);
-  const globals = (globalFlags as readonly GlobalFlag[]).map((flag) => {
+  const globals = globalFlags.map((flag) => {
     const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
     const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
     const values = globalAsks.includes(flag.name) ? ` -x -a "(__tally_candidates ${flag.name})"` : needsValue;
