@@ -4,7 +4,7 @@ import { BillingError } from '../../errors.ts';
 import { isExactNumber, isNumberText } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
 import { outputFormats } from '../command-line/global-flags.ts';
-import type { OutputFormat } from '../command-line/global-flags.ts';
+import type { GlobalFlags, OutputFormat } from '../command-line/global-flags.ts';
 import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
 import { asLines, safe, safeJson, safeLines, vouch } from '../terminal/safe-text.ts';
@@ -23,13 +23,7 @@ export interface OutputChoice {
   readonly isRaw?: boolean;
 }
 
-export interface OutputFlags {
-  readonly output?: string | undefined;
-  readonly json?: string | true | undefined;
-  readonly columns?: string | undefined;
-  readonly jq?: string | undefined;
-  readonly raw?: true | undefined;
-}
+export type OutputFlags = Pick<GlobalFlags, 'output' | 'json' | 'columns' | 'jq' | 'raw'>;
 
 /** The format that the flags ask for; without one a table on a terminal, and TSV elsewhere. */
 export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {

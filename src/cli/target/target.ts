@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, UnauthorizedError } from '../../errors.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
+import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { Profile, ProfileStore } from './profiles.ts';
 
 export type Target = EmbeddedTarget | RemoteTarget;
@@ -37,13 +38,7 @@ export interface RemoteTarget {
 /** Where each value came from, for `profile show`. */
 export type Sources = Readonly<Record<string, string>>;
 
-export interface TargetFlags {
-  readonly profile?: string | undefined;
-  readonly database?: string | undefined;
-  readonly events?: string | undefined;
-  readonly org?: string | undefined;
-  readonly caFile?: string | undefined;
-}
+export type TargetFlags = Pick<GlobalFlags, 'profile' | 'database' | 'events' | 'org' | 'caFile'>;
 
 export interface TargetOptions {
   readonly flags: TargetFlags;
