@@ -12,7 +12,7 @@ import type { CommandSpec } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { jsonAnswer, render } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
-import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
+import { asLines, safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
@@ -92,7 +92,7 @@ function requestText({ method, path, params, baseUrl = '', authorization, ifMatc
     ...(ifMatch === undefined ? [] : [`If-Match: ${ifMatch}`]),
   ];
   const line = [`${method} ${baseUrl}${path}`, ...Object.values(params ?? {})].join(' ');
-  const head = [line, ...headers].map((each) => `${safe(each)}\n`).join('');
+  const head = asLines([line, ...headers].map(safe));
   return vouch(body === undefined ? head : `${head}\n${safeJson(JSON.stringify(body, undefined, 2))}\n`);
 }
 

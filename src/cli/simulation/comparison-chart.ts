@@ -2,7 +2,7 @@
 
 import { textOfNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
-import { say, vouch } from '../terminal/safe-text.ts';
+import { asLines, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { ComparedCustomer } from './comparison.ts';
 import { money } from '../views/blocks.ts';
@@ -28,11 +28,7 @@ export function drawComparison(customers: readonly ComparedCustomer[], style: Ch
       tone: lengthOf(each.differenceCents) > 0 ? 'warning' : 'calm',
     },
   ]);
-  return vouch(
-    barLines(bars, style)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  return asLines(barLines(bars, style));
 }
 
 /** Only for drawing, where the last digit cannot be seen. */
