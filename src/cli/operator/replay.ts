@@ -12,11 +12,10 @@ export async function checkReplay(command: CommandSpec, input: CallInput, answer
   const member = command.idempotencyMember;
   const body = (input.body ?? {}) as Record<string, unknown>;
   if (member === undefined || body[member] === undefined) return;
-  const entry = valueAt(answer.body, 'data') ?? {};
   const differing = await differingMembers(input, answer);
   if (differing.length === 0) return;
   throw new ConflictError(
-    `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(entry, 'id'))})`,
+    `an entry with this ${member} exists and differs in ${differing.join(', ')}: nothing was created (entry ${wireText(valueAt(answer.body, 'data.id'))})`,
     { hint: `use another ${member}, or look at the existing entry` },
   );
 }
@@ -24,7 +23,7 @@ export async function checkReplay(command: CommandSpec, input: CallInput, answer
 /** Members in which the entry of an answer differs from the request. */
 export async function differingMembers({ body }: CallInput, answer: Answer): Promise<readonly string[]> {
   if (answer.mismatches !== undefined) return answer.mismatches;
-  const entry = valueAt(answer.body, 'data') ?? {};
+  const entry = valueAt(answer.body, 'data');
   const differing: string[] = [];
   for (const [name, asked] of Object.entries(body ?? {})) {
     if (await differs(asked, valueAt(entry, name))) differing.push(name);
