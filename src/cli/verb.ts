@@ -105,9 +105,8 @@ function invocationOf(command: CommandSpec, args: readonly unknown[]): Invocatio
     .filter((each): each is string => typeof each === 'string');
   const flags: Record<string, readonly string[]> = {};
   for (const spec of command.flags) {
-    const texts = [spec.flag, spec.alias ?? spec.flag]
-      .filter((name, index, names) => names.indexOf(name) === index)
-      .flatMap((name) => (given(name) ?? []) as readonly string[]);
+    const names = spec.alias === undefined ? [spec.flag] : [spec.flag, spec.alias];
+    const texts = names.flatMap((name) => (given(name) ?? []) as readonly string[]);
     if (texts.length > 1 && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
     if (texts.length > 0) flags[spec.flag] = texts;
   }
