@@ -20,14 +20,7 @@ export interface StatementDocument {
   readonly invoiceNumbers: ReadonlyMap<string, string>;
 }
 
-/** The words for each type; a type that is not known here is shown as it came. */
-const typeWords: Readonly<Record<string, string>> = {
-  grant: 'Grants',
-  usage: 'Draw-downs',
-  adjustment: 'Adjustments',
-  reversal: 'Reversals',
-  expiration: 'Expirations',
-};
+/** A type that is not known here is shown as it came. */
 const movementWords: Readonly<Record<string, string>> = {
   grant: 'Grant',
   usage: 'Draw-down',
@@ -144,7 +137,7 @@ function summaryTable({ opening, totals, closing }: Statement, units: Units): Ht
       ${totals.map(
         ({ type, count, ...total }) =>
           markup`<tr>
-            <th scope="row">${foreign(typeWords[type] ?? type)}</th>
+            <th scope="row">${foreign(Object.hasOwn(movementWords, type) ? `${movementWords[type]}s` : type)}</th>
             <td class="right" data-label="Entries">${count}</td>
             ${changeCells(total, units)}
           </tr> `,
