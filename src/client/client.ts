@@ -13,7 +13,7 @@ import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } f
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
 import type { HttpRequest } from './target.ts';
 import { createTransport } from './transport.ts';
-import type { HttpAnswer, NoAnswer } from './transport.ts';
+import type { HttpAnswer, NoAnswer, WayOptions } from './transport.ts';
 
 /** Reported before the pause. */
 export interface Retry {
@@ -24,15 +24,11 @@ export interface Retry {
   readonly reason: string;
 }
 
-export interface ClientOptions {
+export interface ClientOptions extends WayOptions {
   readonly baseUrl: string;
   readonly key: string;
   /** For a whole call, including retries. Default: `limits.totalTimeoutMilliseconds`. */
   readonly timeoutMilliseconds?: number | undefined;
-  /** PEM of authorities that are trusted in addition to the system's. */
-  readonly ca?: string | undefined;
-  /** For https alone: a proxy for connections, and the hosts that are reached without it, as in NO_PROXY. */
-  readonly proxy?: { readonly url: string; readonly except: string } | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Milliseconds since 1970: making the first Temporal.Instant takes longer than sending the request. */
   readonly now: () => number;

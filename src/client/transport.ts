@@ -31,11 +31,14 @@ export interface NoAnswer {
   readonly cause: unknown;
 }
 
-/** How the way to an https target differs from the usual one. */
+/** How the way to an https target differs from the usual one; other targets ignore it. */
 export interface WayOptions {
   /** PEM of authorities that are trusted in addition to the system's. */
   readonly ca?: string | undefined;
-  /** Carries the connection and never sees its content (security 3, SEC-14). */
+  /**
+   * Carries the connections and never sees their content (security 3, SEC-14). `except` names hosts that are reached without it,
+   * as NO_PROXY does.
+   */
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
 }
 
