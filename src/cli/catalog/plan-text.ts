@@ -3,7 +3,7 @@
 import { Chalk } from 'chalk';
 
 import { wireText } from '../wire/rows.ts';
-import { safe, say, vouch } from '../terminal/safe-text.ts';
+import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { OutputStream } from '../terminal/terminal.ts';
 import { actions, kinds } from './change.ts';
@@ -38,9 +38,11 @@ const frozenWords =
   'Contracts keep the prices, rates and meters that they were made with; new contracts get the new ones.';
 
 function linesOf(change: Change): SafeText[] {
-  const why = [...(change.reason === undefined ? [] : [safe(change.reason)]), ...wordsOf(change).map(safe)];
   const indent = ' '.repeat(kindWidth + 6);
-  return [say`    ${change.kind.padEnd(kindWidth)}  ${change.name}`, ...why.map((line) => vouch(`${indent}${line}`))];
+  return [
+    say`    ${change.kind.padEnd(kindWidth)}  ${change.name}`,
+    ...whyOf(change).map((line) => say`${indent}${line}`),
+  ];
 }
 
 function valueText(value: unknown): string {
@@ -49,16 +51,12 @@ function valueText(value: unknown): string {
 
 /** A plan as data; `why` says in a line what a table has no room for. */
 export function planData({ changes, unchanged, unlisted }: CatalogPlan) {
-  return { changes: changes.map((change) => ({ ...change, why: whyOf(change) })), unchanged, unlisted };
+  return { changes: changes.map((change) => ({ ...change, why: whyOf(change).join('; ') })), unchanged, unlisted };
 }
 
-function whyOf(change: Change): string {
-  const { reason } = change;
-  return [...(reason === undefined ? [] : [reason]), ...wordsOf(change)].join('; ');
-}
-
-function wordsOf({ action, differences }: Change): string[] {
-  return differences.map(({ field, from, to }) =>
+function whyOf({ action, reason, differences }: Change): string[] {
+  const words = differences.map(({ field, from, to }) =>
     action === 'create' ? `${field}: ${valueText(to)}` : `${field}: ${valueText(from)} -> ${valueText(to)}`,
   );
+  return reason === undefined ? words : [reason, ...words];
 }
