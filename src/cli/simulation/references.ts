@@ -1,6 +1,7 @@
 /** Names in a scenario that stand for ids: `$contracts.acme`, `$plans.Standard`, `$steps.refund.data.id`. */
 
 import { BillingError } from '../../errors.ts';
+import { nounOf } from '../call/kinds-of-id.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { valueAt } from '../wire/rows.ts';
 
@@ -22,25 +23,16 @@ export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: 
   const id = names[kind].get(name);
   if (typeof id === 'string') return id;
   if (id === several) {
-    throw new BillingError('invalidInput', `several ${nouns[kind]}s are called ${name}`, {
+    throw new BillingError('invalidInput', `several ${nounOf(kind)}s are called ${name}`, {
       hint: 'say which by its externalId',
     });
   }
   const known = [...names[kind].keys()];
   const meant = nearest(name, known);
-  throw new BillingError('invalidInput', `there is no ${nouns[kind]} ${name} at that time`, {
+  throw new BillingError('invalidInput', `there is no ${nounOf(kind)} ${name} at that time`, {
     hint: meant === undefined ? `known at that time: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`,
   });
 }
-
-const nouns = {
-  customers: 'customer',
-  contracts: 'contract',
-  products: 'product',
-  meters: 'meter',
-  pricing: 'price',
-  plans: 'plan',
-} as const;
 
 /** The value with every text that begins with `$` replaced by what it stands for; `$$` is a dollar sign. */
 export function resolved(value: unknown, names: Names): unknown {
