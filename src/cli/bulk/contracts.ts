@@ -16,8 +16,6 @@ export interface Contracts {
   customerOf(contractId: string): string | undefined;
   /** Ids of all contracts of the same customer. */
   siblingsOf(contractId: string): Promise<readonly string[]>;
-  /** Names of the first customers; those that cannot be read have none. */
-  namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 export async function loadContracts(billing: Billing, contractIds: readonly string[]): Promise<Contracts> {
@@ -33,7 +31,6 @@ export async function loadContracts(billing: Billing, contractIds: readonly stri
       if (isFew) return await lookUp(contractId);
       return (byCustomer.get(customers.get(contractId) ?? '') ?? []).map(({ id }) => id);
     },
-    namesOf,
   };
 }
 
@@ -49,7 +46,8 @@ async function eachOf(billing: Billing, ids: readonly string[]): Promise<Contrac
   return found;
 }
 
-async function namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** Names of the first customers; those that cannot be read have none. */
+export async function namesOf(billing: Billing, customerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   await ifTold(async () => {
     for (const customerId of customerIds.slice(0, namedCustomers)) {

@@ -20,7 +20,7 @@ import { createRowIdentity } from '../wire/row-identity.ts';
 import { moneyText, valueAt, wireText } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
-import { loadContracts } from './contracts.ts';
+import { loadContracts, namesOf } from './contracts.ts';
 import type { Contracts } from './contracts.ts';
 import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
 import { throwIfOfFlags } from './rows.ts';
@@ -177,7 +177,7 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
     if (grant.amountCents === 0n) total.freeMicros += grant.creditMicros;
   }
   const largest = [...totals].toSorted(([, one], [, other]) => Number(other.cents - one.cents));
-  const names = await contracts.namesOf(
+  const names = await namesOf(
     billing,
     largest.map(([customerId]) => customerId),
   );
