@@ -74,13 +74,8 @@ function unexpected(error: unknown): BillingError {
     });
   }
   const message = error instanceof Error ? error.message : String(error);
-  return new BillingError(
-    'internal',
-    code === undefined ? `unexpected: ${message}` : `unexpected: ${code}: ${message}`,
-    {
-      cause: error,
-    },
-  );
+  const words = code === undefined ? message : `${code}: ${message}`;
+  return new BillingError('internal', `unexpected: ${words}`, { cause: error });
 }
 
 function debugHint(failure: BillingError, error: unknown, { isDebug }: FailureContext): string | undefined {
