@@ -35,12 +35,10 @@ export function describeGroup(group: Command, commands: readonly CommandSpec[]):
 
 /** The first examples of the group's first verbs. */
 function examplesOfGroup(commands: readonly CommandSpec[]): string {
-  const [alone, ...others] = commands;
-  if (alone !== undefined && others.length === 0) return examplesText({ examples: alone.examples });
-  const [first, more] = [
-    commands.flatMap(({ examples }) => examples.filter(isDone).slice(0, 1)),
-    commands[0]?.examples.filter(isDone).slice(1) ?? [],
-  ];
+  const [leading, ...others] = commands;
+  if (leading !== undefined && others.length === 0) return examplesText({ examples: leading.examples });
+  const first = commands.flatMap(({ examples }) => examples.filter(isDone).slice(0, 1));
+  const more = leading?.examples.filter(isDone).slice(1) ?? [];
   return examplesText({ examples: [...first, ...more].slice(0, 3) });
 }
 
