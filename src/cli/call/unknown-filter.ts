@@ -31,12 +31,8 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
   async externalCustomers(id, billing) {
     return (await withOwnId(id, billing)) === undefined ? say`no customer has your own id ${id}` : undefined;
   },
-  async plans(id, billing) {
-    return await unlessThere('plans', id, billing);
-  },
-  async products(id, billing) {
-    return await unlessThere('products', id, billing);
-  },
+  plans: async (id, billing) => await unlessThere('plans', id, billing),
+  products: async (id, billing) => await unlessThere('products', id, billing),
 };
 
 /** A sentence for each filter of a list that names something that does not exist; none if that cannot be found out. */
