@@ -211,7 +211,7 @@ async function readRow(
   for (const [spec, values] of members) flags[spec.flag] = [JSON.stringify(Object.fromEntries(values))];
   const missing = command.positionals.find((_, index) => positionals[index] === '');
   if (missing !== undefined) throw new BillingError('usage', `${missing.name}: is required`);
-  const input = await inputOf(command, { ...given, positionals, flags }, { whole: undefined, readText: refuseFile });
+  const input = await inputOf(command, { ...given, positionals, flags }, { readText: refuseFile });
   return { input, ownMembers };
 }
 

@@ -34,7 +34,7 @@ export type ReadText = (path: string) => Promise<string>;
 export async function inputOf(
   command: CommandSpec,
   given: Given,
-  options: { readonly whole: unknown; readonly readText: ReadText },
+  options: { readonly whole?: unknown; readonly readText: ReadText },
 ): Promise<CallInput> {
   const params = Object.fromEntries(
     command.positionals.map(({ name }, index) => [name, given.positionals[index] ?? '']),

@@ -95,10 +95,7 @@ async function missedByRule(
   { terminal }: Pick<Session, 'terminal'>,
 ): Promise<FlagSpec | undefined> {
   const { parseCall } = await import('../../operations/parse.ts');
-  const input = await inputOf(command, given, {
-    whole: undefined,
-    readText: async (path) => await readTextFile(path, terminal),
-  });
+  const input = await inputOf(command, given, { readText: async (path) => await readTextFile(path, terminal) });
   const isAbsent = ({ name }: FlagSpec): boolean => !Object.hasOwn(input.body as object, name);
   try {
     await parseCall(command.operation as OperationName, input);
@@ -167,7 +164,7 @@ async function problemOf(
   const readText = async (path: string) => await readTextFile(path, session.terminal);
   try {
     const given = { positionals: [], flags: { [spec.flag]: [text] }, cleared: [] };
-    parseInput(operation, await inputOf(command, given, { whole: undefined, readText }));
+    parseInput(operation, await inputOf(command, given, { readText }));
     return undefined;
   } catch (error) {
     if (error instanceof InvalidInputError) {

@@ -115,11 +115,7 @@ describe('what is typed becomes what is sent', () => {
   });
 
   test('query values are texts, with their choices found', async () => {
-    const input = await inputOf(
-      command,
-      { ...nothing, flags: { status: ['in-progress'] } },
-      { whole: undefined, readText },
-    );
+    const input = await inputOf(command, { ...nothing, flags: { status: ['in-progress'] } }, { readText });
     expect(input).toEqual({ params: { customerId: 'c1' }, query: { status: 'In Progress' }, body: {} });
   });
 
@@ -132,8 +128,7 @@ describe('what is typed becomes what is sent', () => {
     const events = Array.from({ length: 6_000 }, () => ({ name: 'x', email: 'y' }));
     const whole = JSON.stringify(events);
     const given = { ...nothing, flags: { contact: ['@events.json'] } };
-    const read = async (spec: CommandSpec) =>
-      (await inputOf(spec, given, { whole: undefined, readText: async () => whole })).body;
+    const read = async (spec: CommandSpec) => (await inputOf(spec, given, { readText: async () => whole })).body;
     expect(await read({ ...command, isBulk: true })).toEqual({ contact: events });
     await expect(read(command)).rejects.toThrow('--contact: the JSON has more than 10000 names');
   });

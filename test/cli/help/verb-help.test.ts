@@ -48,10 +48,7 @@ test('every field that help names can be given by its name alone', async () => {
   for (const { command, spec } of records) {
     for (const name of namesIn(fieldsNote(spec))) {
       const given = { positionals: [], flags: { [spec.flag]: [`${name}=1`] }, cleared: [] };
-      const input = await inputOf(command, given, {
-        whole: undefined,
-        readText: async () => await Promise.resolve(''),
-      });
+      const input = await inputOf(command, given, { readText: async () => await Promise.resolve('') });
       const body = (input.body ?? {}) as Readonly<Record<string, unknown>>;
       const [value] = [body[spec.name]].flat();
       const path = name.split('.');
