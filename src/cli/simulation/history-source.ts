@@ -8,7 +8,8 @@ import { midnightOf } from '../../operations/field-rules.ts';
 import { inPassingDirectory } from '../../passing-directory.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { say } from '../terminal/safe-text.ts';
-import type { Dependencies, Session } from '../session/session.ts';
+import { reading } from '../session/open-session.ts';
+import type { Session } from '../session/session.ts';
 import type { EmbeddedTarget } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
 import { readHistory } from './history.ts';
@@ -38,33 +39,29 @@ export interface Wanted {
 
 /** Reads the history; never writes to the source. */
 export async function readSource(target: EmbeddedTarget, wanted: Wanted, session: Session): Promise<HistorySource> {
-  const { dependencies } = session;
-  const maintenance = await dependencies.openMaintenance();
+  const maintenance = await session.dependencies.openMaintenance();
   const kind = await maintenance.kindOf(target.database);
   if (kind === 'mirror') return await readMirror(target, wanted, session);
   // A server's database could only be dumped, and a dump can only be restored to a server.
-  if (kind === 'server') return await readDatabase(target, wanted, dependencies);
+  if (kind === 'server') return await readDatabase(target, wanted, session);
   return await inPassingDirectory(join(tmpdir(), 'tallybook-simulation-'), async (directory) => {
     const copy = join(directory, 'copy.db');
     await maintenance.backUp({ from: target.database, to: copy });
-    return await readDatabase({ ...target, database: copy }, wanted, dependencies);
+    return await readDatabase({ ...target, database: copy }, wanted, session);
   });
 }
 
 async function readDatabase(
   target: EmbeddedTarget,
   { only, to, catalog }: Wanted,
-  dependencies: Dependencies,
+  session: Session,
 ): Promise<HistorySource> {
-  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: undefined });
-  try {
-    const { now } = (await opened.billing.call('clock.show')).body.data;
+  return await reading(session, target, async ({ billing }) => {
+    const { now } = (await billing.call('clock.show')).body.data;
     const end = to === undefined ? undefined : midnightOf(to);
-    const history = await readHistory(opened.billing, { only, until: end });
+    const history = await readHistory(billing, { only, until: end });
     return { history, catalog, until: end ?? now, now, notes: [], isMirror: false };
-  } finally {
-    await opened.close();
-  }
+  });
 }
 
 /** A mirror knows no days of usage, so whole periods are played to their end, whatever `--to` says. */
