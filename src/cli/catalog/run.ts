@@ -1,6 +1,6 @@
 /** The verbs of `tally catalog`. */
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 
 import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
@@ -62,7 +62,9 @@ interface Writing {
 
 /** Never replaces what may be somebody's work; leaves a file with the same text as it is. */
 async function writeNew(path: string, text: string, { isForced, isRehearsal }: Writing): Promise<void> {
-  const before = await readFile(path, 'utf8').catch(() => undefined);
+  // Of a pipe or a terminal nothing is read, such as of /dev/stdout: the end would never come.
+  const isFile = (await stat(path).catch(() => undefined))?.isFile() === true;
+  const before = isFile ? await readFile(path, 'utf8').catch(() => undefined) : undefined;
   if (before === text) return;
   if (before !== undefined && !isForced) {
     throw new BillingError('refused', `${path} already exists with other content: nothing was written`, {

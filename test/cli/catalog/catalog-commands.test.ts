@@ -1,5 +1,6 @@
 /** How the verbs of `tally catalog` show, ask, print and end. */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -188,6 +189,16 @@ describe('export', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
     await tally(`catalog export --file ${file} --force`);
     expect(readFileSync(file, 'utf8')).toBe(catalog);
+  });
+
+  test.skipIf(process.platform === 'win32')('--file does not wait for what a pipe might bring', async () => {
+    const pipe = join(stage.directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(await tally(`catalog export --file ${pipe}`)).toEqual({
+      stdout: '',
+      stderr: `tally: ${pipe} already exists: nothing was written\n  hint: name a file that does not exist yet\n`,
+      exitCode: 11,
+    });
   });
 
   test.each(['-o csv', '-o table', '--json name'])('is no table: %s', async (flags) => {
