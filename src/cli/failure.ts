@@ -10,7 +10,7 @@ import { UnprintedError } from './terminal/unprinted.ts';
 
 export interface FailureContext {
   readonly terminal: Terminal;
-  /** Whether `-o json` or `--json` was given. */
+  /** Whether the failure is written as JSON, too. */
   readonly isJson: boolean;
   readonly isDebug: boolean;
   readonly profile?: string | undefined;

@@ -17,9 +17,9 @@ export interface Journal {
   prepare(): Promise<void>;
   /** Resolves once the line is on the disk. */
   record(facts: JournalFacts): Promise<void>;
-  /** The same for a grant, decided from all earlier lines while no other process can write. Rejects with what `facts` throws. */
+  /** The same, decided from all earlier lines while no other process can write. Rejects with what `facts` throws. */
   decide(facts: (history: GrantHistory) => JournalFacts): Promise<void>;
-  /** What is known about grants up to now. */
+  /** What is known up to now. */
   history(): Promise<GrantHistory>;
 }
 

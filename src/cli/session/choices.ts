@@ -57,5 +57,5 @@ async function namesOf(billing: Billing): Promise<ReadonlyMap<string, string>> {
   return new Map(customers.map(({ value, label }) => [value, label]));
 }
 
-/** Lists that come whole, or whose first page is enough. */
+/** Lists that come whole. */
 const unpaged: ReadonlySet<string> = new Set(['credits.ledger', 'keys.list', 'orgs.list', 'webhooks.list']);

@@ -8,6 +8,7 @@ export type Contract = ResponseBody<'contracts.list'>['data'][number];
 export type Invoice = ResponseBody<'invoices.list'>['data'][number];
 export type LedgerEntry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 export type Delivery = ResponseBody<'webhooks.deliveries'>['data'][number];
+
 /** Every row of a list, oldest first. */
 export async function oldestFirst<N extends ListName>(
   billing: Billing,

@@ -15,7 +15,7 @@ export interface Profile {
   readonly environment: Environment;
   /** Only for a remote service. */
   readonly baseUrl?: string;
-  /** Only for a remote service: authorities trusted besides those of the system. */
+  /** Only for a remote service: path of a PEM file with authorities that are trusted besides those of the system. */
   readonly caFile?: string;
   /** Only for a database; an embedded profile without it uses the default one. */
   readonly database?: string;

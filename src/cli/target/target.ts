@@ -30,7 +30,7 @@ export interface RemoteTarget {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly key: string;
-  /** Authorities trusted besides those of the system, as PEM. */
+  /** Path of a PEM file with authorities that are trusted besides those of the system. */
   readonly caFile?: string | undefined;
   readonly sources: Sources;
 }
