@@ -196,6 +196,8 @@ function createApp(options: ServerOptions): FastifyInstance {
 /** Refuses an unusable certificate before anything listens. */
 function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
   try {
+    // Node takes an empty text for none, and would listen where nobody can connect.
+    if (cert === '' || key === '') throw new TypeError('a file is empty');
     createSecureContext({ cert, key, minVersion: limits.oldestTls });
   } catch (cause) {
     throw new BillingError('usage', `the certificate and its key cannot be used: ${(cause as Error).message}`, {

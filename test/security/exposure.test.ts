@@ -95,12 +95,18 @@ describe('an address that other machines reach', () => {
     await ended;
   });
 
-  test('is refused with a certificate and the key of another', () => {
+  test('is refused with a certificate and the key of another, or with an empty file', () => {
     const [one, other] = [makeCertificate(), makeCertificate()];
     expect(() => serverWith({ host: '0.0.0.0', tls: { cert: one.cert, key: other.key } })).toThrow(
       expect.objectContaining({ kind: 'usage', message: expect.stringContaining('cannot be used') }),
     );
-    expect(() => serverWith({ tls: { cert: 'x', key: 'y' } })).toThrow(expect.objectContaining({ kind: 'usage' }));
+    for (const tls of [
+      { cert: 'x', key: 'y' },
+      { cert: '', key: one.key },
+      { cert: one.cert, key: '' },
+    ]) {
+      expect(() => serverWith({ tls })).toThrow(expect.objectContaining({ kind: 'usage' }));
+    }
   });
 });
 
