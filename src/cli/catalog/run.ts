@@ -11,16 +11,14 @@ import { nameOfFile, readTextFile } from '../files/files.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { reading } from '../session/open-session.ts';
 import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
-import { jqLines } from '../output/jq.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, printBody } from '../output/output.ts';
 import { askForYes, confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
-import { counted, say, vouch } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { readCatalogFile } from './file.ts';
 import type { CatalogFile } from './file.ts';
-import { catalogJsonSchema } from './file-schema.ts';
 import { catalogOf, readCatalog } from './live.ts';
 import { planCatalog } from './plan.ts';
 import type { CatalogPlan } from './plan.ts';
@@ -107,11 +105,6 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   } finally {
     await opened.close();
   }
-}
-
-export async function printSchema({ terminal, flags, output }: Session): Promise<void> {
-  allowFormats(flags, ['json']);
-  terminal.out(output.jq === undefined ? vouch(catalogJsonSchema()) : await jqLines(catalogJsonSchema(), output.jq));
 }
 
 async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile> {

@@ -112,6 +112,11 @@ Examples:
 `,
     )
     .action(
-      async () => await runAction(async (session) => await (await import('../catalog/run.ts')).printSchema(session)),
+      async () =>
+        await runAction(async (session) => {
+          const { catalogJsonSchema } = await import('../catalog/file-schema.ts');
+          const { printSchema } = await import('../output/output.ts');
+          await printSchema(catalogJsonSchema(), session);
+        }),
     );
 };

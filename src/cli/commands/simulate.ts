@@ -1,6 +1,5 @@
 /** `tally simulate`: billing as it would come, on a service in memory that is discarded afterwards. */
 
-import { vouch } from '../terminal/safe-text.ts';
 import type { CompareFlags } from '../simulation/compare.ts';
 import { reportPartNames } from '../simulation/report-parts.ts';
 import type { RunFlags } from '../simulation/run.ts';
@@ -120,9 +119,10 @@ Examples:
     )
     .action(
       async () =>
-        await runAction(async ({ terminal }) => {
+        await runAction(async (session) => {
           const { scenarioJsonSchema } = await import('../simulation/scenario-schema.ts');
-          terminal.out(vouch(scenarioJsonSchema()));
+          const { printSchema } = await import('../output/output.ts');
+          await printSchema(scenarioJsonSchema(), session);
         }),
     );
 };

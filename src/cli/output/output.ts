@@ -96,6 +96,22 @@ export async function printBody(
   terminal.out(await render(body, view, { choice: output, fields, stdout: terminal.stdout }));
 }
 
+/** Prints a JSON Schema as it is written, or what `--jq` makes of it. Throws a usage error for another format. */
+export async function printSchema(
+  schema: string,
+  {
+    terminal,
+    flags,
+    output,
+  }: { readonly terminal: Terminal; readonly flags: OutputFlags; readonly output: OutputChoice },
+): Promise<void> {
+  allowFormats(flags, ['json']);
+  if (output.jsonFields !== undefined) {
+    throw new BillingError('usage', 'a schema is printed whole', { hint: 'give --jq EXPRESSION' });
+  }
+  terminal.out(output.jq === undefined ? vouch(schema) : await (await import('./jq.ts')).jqLines(schema, output.jq));
+}
+
 /** What the columns of a view show. */
 export function columnPaths({ columns }: View): string[] {
   return columns.map(({ path }) => path);

@@ -206,6 +206,18 @@ describe('export', () => {
   });
 });
 
+test.each(['catalog schema', 'simulate schema'])('%s is JSON, whole or through jq, and nothing else', async (line) => {
+  const { stdout } = await tally(line);
+  expect(await tally(`${line} --jq .title`)).toEqual({
+    stdout: `${(JSON.parse(stdout) as { readonly title: string }).title}\n`,
+    stderr: '',
+    exitCode: 0,
+  });
+  for (const flags of ['-o csv', '--columns title', '--json title']) {
+    expect(await tally(`${line} ${flags}`)).toMatchObject({ exitCode: 2, stdout: '' });
+  }
+});
+
 test('the schema that is printed is the one in the repository', async () => {
   const path = new URL('../../../schemas/catalog.schema.json', import.meta.url);
   expect((await tally('catalog schema')).stdout).toBe(readFileSync(path, 'utf8').replaceAll('\r\n', '\n'));
