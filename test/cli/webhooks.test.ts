@@ -82,7 +82,11 @@ test('without being told to, neither goes to a private address, and deliver says
   await registered(receiver.url, env);
   await tally('webhooks trigger customer.created', env);
   const refused = await tally('webhooks deliver -o json', env);
-  expect(refused).toMatchObject({ code: 0, stderr: 'sent again later: 1; see why with: tally webhooks deliveries\n' });
+  expect(refused).toMatchObject({
+    code: 0,
+    stderr:
+      'sent again later: 1; see why with: tally webhooks deliveries --status pending --json url,nextAttemptAt,error\n',
+  });
   expect(JSON.parse(refused.stdout)).toEqual({ data: { delivered: 0, retrying: 1, failed: 0 } });
   expect(receiver.received).toEqual([]);
   await tally('webhooks trigger customer.updated', env);

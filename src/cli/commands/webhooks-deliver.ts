@@ -53,11 +53,12 @@ async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   tellOfOpening(session, target, opened);
   const data = await deliverFrom(opened, flags);
   await printBody({ data }, { view }, session);
-  if (data.retrying > 0)
-    tell(session, say`sent again later: ${data.retrying}; see why with: tally webhooks deliveries`);
+  // As JSON: a table has no room for the reason, and cuts it.
+  const why = (status: string) => say`tally webhooks deliveries --status ${status} --json url,nextAttemptAt,error`;
+  if (data.retrying > 0) tell(session, say`sent again later: ${data.retrying}; see why with: ${why('pending')}`);
   if (data.failed === 0) return;
   throw new BillingError('checkFailed', `deliveries that failed for good: ${data.failed}`, {
-    hint: 'see them with: tally webhooks deliveries --status failed',
+    hint: `see why with: ${why('failed')}`,
   });
 }
 
