@@ -228,6 +228,14 @@ describe('--resume', () => {
     expect([stdout, shell.calls.length]).toEqual(['k1\t500\tpending\n', 1]);
   });
 
+  test.each(['--columns nope', '--json nope'])('sends nothing that could not be shown: %s', async (flags) => {
+    const { shell, failures } = forgetfulService();
+    failures.push('network');
+    await shell.run(line);
+    expect(await shell.run(`credits grant --resume ${flags}`)).toMatchObject({ code: 2, stdout: '' });
+    expect(grantsOf(shell)).toHaveLength(1);
+  });
+
   test('takes no fields', async () => {
     expect((await createShell().run(`${line} --resume`)).stderr).toContain('--resume takes no contract');
   });

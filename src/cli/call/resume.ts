@@ -10,7 +10,7 @@ import { grantOperation } from '../operator/grant-history.ts';
 import type { KnownGrant, Place } from '../operator/grant-history.ts';
 import { openJournal, openForWriting } from '../session/open-billing.ts';
 import { placeOf } from '../operator/journal-context.ts';
-import { printBody } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import { differingMembers } from '../operator/replay.ts';
 import { moneyText, valueAt, wireText } from '../wire/rows.ts';
@@ -52,6 +52,7 @@ export async function resumeGrants(invocation: Invocation, session: Session): Pr
     throw new BillingError('usage', '--resume takes no contract and no fields: they are in the journal');
   }
   const { flags } = session;
+  checkFields(session.output, columnPaths(view), view);
   const target = await session.target();
   const history = await (await openJournal(session)).history();
   const unfinished = history.unfinished(placeOf(target));
