@@ -11,6 +11,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { startReceiver, signersOf } from '../support/webhook-receiver.ts';
 import { launcher } from '../support/program.ts';
+import { createShell } from './shell.ts';
 
 const runFile = promisify(execFile);
 
@@ -52,6 +53,14 @@ function start(line: string, env: NodeJS.ProcessEnv): { readonly stdout: string;
   });
   return written;
 }
+
+test.each(['--columns nope', '--json nope', '-o name'])(
+  'deliver sends nothing that could not be told: %s',
+  async (flags) => {
+    const { code, stderr } = await createShell().run(`webhooks deliver ${flags}`);
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('this shell has no engine')]);
+  },
+);
 
 test('what deliver sends, listen verifies and prints', async () => {
   const env = home();

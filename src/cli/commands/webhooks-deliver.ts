@@ -1,7 +1,7 @@
 /** `tally webhooks deliver`: attempts the deliveries due now and ends, for cron and scripts. */
 
 import { BillingError } from '../../errors.ts';
-import { printBody } from '../output/output.ts';
+import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { tellOfOpening } from '../session/open-session.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { OpenEngine, Session } from '../session/session.ts';
@@ -47,6 +47,7 @@ const view = {
 } as const;
 
 async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
+  checkFields(session.output, columnPaths(view), view);
   const target = requireEmbedded(await session.target(), 'webhooks deliver');
   await confirmWrite(session, target, say`Send every webhook that is due`);
   const opened = await session.dependencies.openEngine(target);
