@@ -172,13 +172,15 @@ function checkedForward(text: string | undefined): URL | undefined {
   throw new BillingError('usage', '--forward-to takes an address on this machine, such as http://127.0.0.1:3000/hook');
 }
 
-async function readSecret(flags: ListenFlags, { terminal, dependencies }: Session): Promise<string> {
-  const given =
-    flags.secretFile === undefined
-      ? flags.secretStdin === true
-        ? await terminal.readInput()
-        : dependencies.env['TALLY_WEBHOOK_SECRET']
-      : await readTextFile(flags.secretFile, terminal);
+async function readSecret({ secretFile, secretStdin }: ListenFlags, session: Session): Promise<string> {
+  const { terminal, dependencies } = session;
+  if (secretFile !== undefined && secretStdin === true) {
+    throw new BillingError('usage', '--secret-file and --secret-stdin both say where the secret is', {
+      hint: 'give one of them',
+    });
+  }
+  const file = secretStdin === true ? '-' : secretFile;
+  const given = file === undefined ? dependencies.env['TALLY_WEBHOOK_SECRET'] : await readTextFile(file, terminal);
   const secret = given?.trim() ?? '';
   if (/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) return secret;
   throw new BillingError('usage', secret === '' ? 'no secret was given' : 'this is not a webhook secret', {

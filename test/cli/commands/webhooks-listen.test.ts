@@ -181,6 +181,12 @@ describe('the secret', () => {
     expect(await shell.run('webhooks listen --secret-stdin', { input: `${secret}\n` })).toMatchObject({ code: 0 });
   });
 
+  test('is told in one place: two are refused', async () => {
+    const { code, stderr } = await createShell().run('webhooks listen --secret-file other --secret-stdin');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--secret-file and --secret-stdin both say where the secret is');
+  });
+
   test.each([
     ['', 'no secret was given'],
     ['hunter2hunter2hunter2', 'this is not a webhook secret'],
