@@ -380,7 +380,6 @@ function operator(): string {
 
 /** Resolves at the first signal; a second one ends the process at once. */
 function untilStopped(): Promise<void> {
-  process.off('SIGINT', stopAtOnce);
   return new Promise((resolve) => {
     // A closed terminal, or a broken connection to it, is signalled by the shell or the system.
     process.on('SIGHUP', () => resolve());
@@ -394,5 +393,7 @@ function untilStopped(): Promise<void> {
         resolve();
       });
     }
+    // Last: while nobody listens, Node forgets a signal that came during what was loaded until now.
+    process.off('SIGINT', stopAtOnce);
   });
 }
