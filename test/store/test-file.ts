@@ -1,5 +1,6 @@
 /** A directory of its own for each test, the stores opened in it, and what another program does to the same file. */
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,4 +86,20 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     process.seteuid?.(0);
   }
+}
+
+/** Makes a page of a file of many unreadable. */
+export function damagePage(path: string): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 4096 * 10, 4096 * 11);
+  writeFileSync(path, bytes);
+}
+
+/** Makes a database whose index of customers is not that of the table: its rows stand in it under other values than they have. */
+export function disorderIndex(path: string): void {
+  const database = new DatabaseSync(path);
+  database.enableDefensive(false);
+  database.exec(`PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, '"createdAt"', '"name"') WHERE name = 'customers_created'`);
+  database.close();
 }
