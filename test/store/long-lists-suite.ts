@@ -45,7 +45,7 @@ export function describeLongLists(backend: string, open: () => Promise<Store>): 
       const invoice = invoiceRow('org-a', 'i', { status: 'In Progress', finalizedAt: at });
       await store.write((tx) => tx.insertInto('invoices').values(invoice).execute());
       const found = await store.read((tx) => listFinalizedPeriods(tx, 'org-a', [...ids, 'contract']));
-      expect(found).toEqual([{ contractId: 'contract', periodIndex: 0 }]);
+      expect(found).toEqual([{ contractId: 'contract', periodIndex: 0, periodEnd: invoice.periodEnd }]);
     });
 
     test('meters and their prices are found among more than a statement can name', async () => {
