@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { afterAll, expect, test } from 'vitest';
 
@@ -14,8 +15,8 @@ const directory = mkdtempSync(join(tmpdir(), 'tallybook-customer-books-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Of two customers with that many contracts on one price: what doctor reads of them all, and what it finds. */
-async function examine(contractCount: number, { isBilled = false } = {}) {
-  const database = join(directory, `${contractCount}${isBilled ? '-billed' : ''}.db`);
+async function examine(contractCount: number, { isBilled = false, isBusy = false } = {}) {
+  const database = join(directory, `${contractCount} ${isBilled} ${isBusy}.db`);
   const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
   const body = { startDate: '2026-01-01' };
   const customers = [
@@ -33,7 +34,9 @@ async function examine(contractCount: number, { isBilled = false } = {}) {
   if (isBilled) await world.call('bill.run', { body: {} });
   await world.close();
   const readings: string[] = [];
+  const other = new DatabaseSync(database);
   const stop = watchStatements((sql) => {
+    if (isBusy && sql.includes('from "invoiceLines"')) other.exec(`UPDATE "products" SET "name" = "name" || '.'`);
     if (/from "contracts" where "orgId" = \? and "customerId" = \?|from "eventTail/i.test(sql)) readings.push(sql);
   });
   const { findings } = await createMaintenance({ now: world.clock.now }).examine(database, {
@@ -41,6 +44,7 @@ async function examine(contractCount: number, { isBilled = false } = {}) {
     events: undefined,
   });
   stop();
+  other.close();
   return { readings, checks: findings.map(({ check }) => check) };
 }
 
@@ -55,6 +59,13 @@ test('contracts and events of a customer are read once, however many contracts t
 test('events behind the invoices of a customer are read together, however many contracts there are', async () => {
   const few = await examine(3, { isBilled: true });
   const many = await examine(6, { isBilled: true });
+  expect(few.readings).not.toEqual([]);
+  expect(many.readings).toEqual(few.readings);
+});
+
+test('a customer is read once for many contracts, while others write, too', async () => {
+  const few = await examine(3, { isBilled: true, isBusy: true });
+  const many = await examine(6, { isBilled: true, isBusy: true });
   expect(few.readings).not.toEqual([]);
   expect(many.readings).toEqual(few.readings);
 });

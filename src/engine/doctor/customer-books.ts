@@ -1,5 +1,5 @@
 /**
- * What the contracts of a customer are examined with, each in a transaction of its own. It is read once for all of them as long as
+ * What the contracts of a customer are examined with, in one transaction or several. It is read once for all of them as long as
  * nothing is written: read anew for each, it took ten seconds for a thousand contracts.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Checks the books of one contract, or of a whole database, against every rule. Reads contract by contract, each in a
- * transaction of its own, so that memory stays small and writers can go on meanwhile.
+ * Checks the books of one contract, or of a whole database, against every rule. Reads contract by contract, a few of them in one
+ * transaction, so that memory stays small and no snapshot is old.
  */
 
 import { BillingError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import { readLedgerHead } from '../../store/records/seals.ts';
 import { countDueDeliveries } from '../../store/records/webhook-queue.ts';
 import { limits } from '../../limits.ts';
 import type { EngineParts } from '../dependencies.ts';
-import { isOfDatabase, withSqlReadings } from '../usage-sql.ts';
+import { isOfDatabase, SqlReadingNeeded, type SqlReadings, withSqlReadings } from '../usage-sql.ts';
 import { droppedBefore } from '../usage-frozen.ts';
 import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
@@ -32,6 +32,8 @@ import { readLateEvents } from './late-events.ts';
 export type ExaminationParts = Pick<EngineParts, 'store' | 'now' | 'meterSql'>;
 
 const contractsAtOnce = 500;
+/** While others write, what the contracts of a customer have in common is read anew for each snapshot. */
+const contractsOfSnapshot = 50;
 
 /** Checks everything that can be checked of a database. A damaged one is reported as damaged and read no further. */
 export async function examine(
@@ -114,7 +116,11 @@ async function examineOrganization(
   do {
     const page = { after, limit: contractsAtOnce };
     const contracts = await store.read((tx) => listOwnedContracts(tx, id, page));
-    for (const { id: contractId } of contracts) await examineOne(parts, organization, { contractId, known, findings });
+    const contractIds = contracts.map((contract) => contract.id);
+    for (let first = 0; first < contractIds.length; first += contractsOfSnapshot) {
+      const together = contractIds.slice(first, first + contractsOfSnapshot);
+      await examineTogether(parts, organization, { contractIds: together, known, findings });
+    }
     after = contracts.at(-1);
   } while (after !== undefined);
   const counts = await store.read((tx) => readCensus(tx, id));
@@ -128,47 +134,73 @@ async function examineOrganization(
   };
 }
 
-interface OneContract {
-  readonly contractId: string;
+interface Examining {
   readonly known: KnownOfOrganization;
   readonly findings: Findings;
 }
 
-async function examineOne(
-  { store, meterSql, now }: ExaminationParts,
+/** In one transaction. A contract that needs a query, which no transaction may wait for, or cannot be read is examined alone. */
+async function examineTogether(
+  parts: ExaminationParts,
   organization: Organization,
-  { contractId, known, findings }: OneContract,
+  { contractIds, ...examining }: Examining & { readonly contractIds: readonly string[] },
 ): Promise<void> {
-  const options = { meterSql, deadlineMilliseconds: limits.meterSqlBillRunMilliseconds };
+  const left = contractIds.values();
+  for (let contractId = left.next().value; contractId !== undefined; contractId = left.next().value) {
+    try {
+      await parts.store.read(async (tx) => {
+        const context = await contextOf(parts, tx, { organization, sqlReadings: noReadings });
+        while (contractId !== undefined && (await checkContract(context, contractId, examining)) !== undefined) {
+          contractId = left.next().value;
+        }
+      });
+    } catch (error) {
+      const isOfContract = error instanceof BillingError || error instanceof SqlReadingNeeded;
+      if (contractId === undefined || !isOfContract) throw error;
+      await examineOne(parts, organization, { contractId, ...examining });
+    }
+  }
+}
+
+const noReadings: SqlReadings = {
+  valuesOf: async () => {
+    throw new SqlReadingNeeded(async () => {});
+  },
+};
+
+async function contextOf(
+  { store, now }: ExaminationParts,
+  tx: Transaction,
+  { organization, sqlReadings }: { readonly organization: Organization; readonly sqlReadings: SqlReadings },
+): Promise<BooksContext> {
+  const { id } = organization;
+  const at = (await findClock(tx)) ?? now();
+  const current = (await findOrganization(tx, id)) ?? organization;
+  return { tx, events: store.events, orgId: id, organization: current, sqlReadings, now: at };
+}
+
+async function examineOne(
+  parts: ExaminationParts,
+  organization: Organization,
+  { contractId, ...examining }: Examining & { readonly contractId: string },
+): Promise<void> {
+  const options = { meterSql: parts.meterSql, deadlineMilliseconds: limits.meterSqlBillRunMilliseconds };
   try {
     await withSqlReadings(options, async (sqlReadings) => {
-      await store.read(async (tx) => {
-        const at = (await findClock(tx)) ?? now();
-        const current = (await findOrganization(tx, organization.id)) ?? organization;
-        const context = {
-          tx,
-          events: store.events,
-          orgId: organization.id,
-          organization: current,
-          sqlReadings,
-          now: at,
-        };
-        await checkContract(context, contractId, { findings, known });
+      await parts.store.read(async (tx) => {
+        const context = await contextOf(parts, tx, { organization, sqlReadings });
+        await checkContract(context, contractId, examining);
       });
     });
   } catch (error) {
     // One meter that gives no number must not keep other contracts from being examined. An unreachable database does.
     if (isOfDatabase(error) || !(error instanceof BillingError)) throw error;
     const problem = `contract ${contractId} could not be read: ${error.message}`;
-    findings.add('readable', contractChecks.readable, [{ objectId: contractId, problem }]);
+    examining.findings.add('readable', contractChecks.readable, [{ objectId: contractId, problem }]);
   }
 }
 
-async function checkContract(
-  context: BooksContext,
-  contractId: string,
-  { findings, known }: Omit<OneContract, 'contractId'>,
-) {
+async function checkContract(context: BooksContext, contractId: string, { findings, known }: Examining) {
   try {
     const contract = await findContract(context.tx, context.orgId, contractId);
     if (contract === undefined) return undefined;
