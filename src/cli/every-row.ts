@@ -48,7 +48,7 @@ interface PageBody<R> {
 /**
  * The pages of a list from the offset of `query` on; at least one. `read` returns the body of a page. Holds one page and the
  * ids of all rows. Throws a network error if a page has only rows that came before: a service that ignores the offset would
- * be read forever.
+ * be read forever. So it does if a page has none although more are said to follow: what was read would pass for the whole.
  */
 export async function* pagesOf<R>(
   read: (query: PageQuery) => Promise<unknown>,
@@ -66,7 +66,8 @@ export async function* pagesOf<R>(
     });
     yield { rows, total };
     offset += data.length;
-    if (!hasMore || data.length === 0) return;
+    if (!hasMore) return;
+    if (data.length === 0) throw brokenOff(offset);
     // If the list has grown by a whole page meanwhile, the rows already read have moved here.
     if (rows.length === 0 && !((total ?? 0) > (before ?? 0))) throw sameAgain();
     before = total;
@@ -76,5 +77,11 @@ export async function* pagesOf<R>(
 function sameAgain(): BillingError {
   return new BillingError('network', 'the list does not end: each page has the rows of the one before', {
     hint: 'the service may not know the offset of a page: then only the first page of a list can be read',
+  });
+}
+
+function brokenOff(row: number): BillingError {
+  return new BillingError('network', `the list breaks off after row ${row}: more are said to follow, and none came`, {
+    hint: 'repeat the command; if it breaks off again, tell whoever runs the service',
   });
 }

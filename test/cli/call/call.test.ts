@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BillingError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
+import type { Reply } from '../shell.ts';
 
 const body = (value: unknown): Partial<Answer> => ({ body: value as Answer['body'] });
 const create = "customers create --name 'Acme Inc' --contact name=Ada,email=ada@acme.example,roles=primary";
@@ -111,6 +112,17 @@ describe('--all', () => {
       // Other commands read whole lists, too, and have no such flag.
       const exported = await shell.run('catalog export');
       expect([exported.code, exported.stderr]).toEqual([9, expect.not.stringContaining('--all')]);
+    },
+  );
+
+  test.each([0, 100])(
+    'is refused where the list breaks off after row %i although more are said to follow',
+    async (count) => {
+      const reply: Reply = ({ input }) =>
+        body({ data: rows(count).slice(Number(input.query?.['offset'])), hasMore: true, total: 300 });
+      const { code, stdout, stderr } = await createShell({ reply }).run('customers list --all');
+      expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
+      expect(stderr).toContain(`the list breaks off after row ${count}`);
     },
   );
 
