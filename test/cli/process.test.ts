@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { promisify, stripVTControlCharacters } from 'node:util';
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hasUnsafe } from '../../src/cli/terminal/safe-text.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import { launcher } from '../support/program.ts';
@@ -246,6 +246,7 @@ test.runIf(process.platform === 'linux').each(['def f: f; f', '[range(1e12)]'])(
   'an interrupt ends --jq %s, which never pauses',
   async (expression) => {
     const child = spawn(process.execPath, [launcher, 'customers', 'list', '--jq', expression], { env: home() });
+    onTestFinished(() => void child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     // Of its processor time a command that ends takes a fraction of a second.
     await vi.waitUntil(() => processorSeconds(child.pid) > 2, 25_000);
@@ -301,7 +302,7 @@ describe('serve', () => {
   ] as const)('a second %s ends it at once, with %i', async (signal, code) => {
     const { child, url, ended } = await serving(home(), '--drain-seconds', '60');
     child.kill(signal);
-    await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 503);
+    await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).status === 503, 25_000);
     child.kill(signal);
     expect(await ended).toEqual([code, null]);
   });
