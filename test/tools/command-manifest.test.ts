@@ -41,7 +41,7 @@ test.each(examples)('$line makes the call that the example declares', async ({ l
   // A grant without an external id gets one.
   const made = operation.name === 'credits.grant' ? { externalId: expect.any(String) } : {};
   const body = operation.body === undefined ? {} : { body: { ...made, ...(input.body as object | undefined) } };
-  // What has versions is read before it is changed (call.test.ts), other contracts once one is made (same-plan.test.ts), and
+  // What has versions is read before it is changed (call.test.ts), other contracts once one is made (new-contract.test.ts), and
   // the wallet once a grant is made (grants-policy.test.ts).
   const looksAround = operation.versioned === true || ['contracts.create', 'credits.grant'].includes(operation.name);
   const calls = looksAround ? shell.calls.filter(({ name }) => name === operation.name) : shell.calls;

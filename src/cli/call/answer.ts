@@ -68,7 +68,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
     await printReceipt(answer, input, { billing, session });
   }
   if (command.operation === 'contracts.create') {
-    await (await import('./same-plan.ts')).tellOfSamePlan(answer, billing, session);
+    await (await import('./new-contract.ts')).warnOfNewContract(answer, billing, session);
   }
   if (command.operation === 'usage.cost') (await import('./usage-unit.ts')).tellOfUnit(input, answer.body, session);
   if (end !== undefined) tell(session, end);

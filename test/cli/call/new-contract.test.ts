@@ -1,4 +1,4 @@
-/** A contract that was made twice bills its fixed prices twice: whoever makes one on the same plan is told. */
+/** What whoever makes a contract is told, where it may be a mistake: one on the same plan, one that begins long before. */
 
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -13,7 +13,11 @@ async function name(line: string): Promise<string> {
 }
 
 /** What is told when the last of these contracts is made, each given as `start` or `start end`, and the ids of all. */
-async function making(spans: readonly string[], ...flags: readonly string[]) {
+async function making(
+  spans: readonly string[],
+  flags: readonly string[] = ['-o', 'name'],
+  terminal: { readonly isTerminal?: true } = {},
+) {
   const customer = await name('customers list');
   const price = await name(
     'pricing create --product-name Platform --name Fee --model FLAT --unit-amount 10 --price-interval MONTH',
@@ -25,8 +29,8 @@ async function making(spans: readonly string[], ...flags: readonly string[]) {
     const [start = '', end] = span.split(' ');
     const dates = ['--start-date', start, ...(end === undefined ? [] : ['--end-date', end])];
     const words = ['contracts', 'create', '--customer-id', customer, '--plan-id', plan, ...dates, ...flags];
-    const { stdout, stderr } = await stage.tally([...words, '-o', 'name']);
-    ids.push(stdout.trim());
+    const { stdout, stderr } = await stage.tally(words, terminal);
+    ids.push(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/.exec(stdout)?.[0] ?? '');
     told = stderr.split('\n').filter((line) => line !== '');
   }
   return { ids, told };
@@ -58,7 +62,31 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   });
 });
 
-test('nothing is said where nothing shall be', async () => {
+// The clock stands at 2026-03-01.
+test.each([
+  ['180 days before', '2025-09-02', undefined],
+  ['181 days before', '2025-09-01', '181 days'],
+  ['in the year before, by a slip', '2025-04-01', '334 days'],
+  ['on a later day', '2027-01-01', undefined],
+])('a person is told of a contract that begins %s', async (_case, start, days) => {
   stage = await stageWithAcme('embedded');
-  expect((await making(['2026-02-01', '2026-02-01'], '--quiet')).told).toEqual([]);
+  const { ids, told } = await making([start], [], { isTerminal: true });
+  const words = [
+    `warning: the contract begins on ${start}, ${days} ago: the next bill run bills all periods that are over`,
+    `  hint: if the date is wrong, end this one with: tally contracts cancel ${ids[0]}, and its drafts with: tally invoices cancel ID`,
+  ];
+  expect(told).toEqual(days === undefined ? [] : words);
+});
+
+test.each([
+  ['where nothing shall be', ['--quiet']],
+  ['to a script of a contract that begins long before', ['-o', 'name']],
+])('nothing is said %s', async (_case, flags) => {
+  stage = await stageWithAcme('embedded');
+  expect((await making(['2020-02-01'], flags, { isTerminal: true })).told).toEqual([]);
+});
+
+test('nothing is said of a second contract where nothing shall be', async () => {
+  stage = await stageWithAcme('embedded');
+  expect((await making(['2026-02-01', '2026-02-01'], ['--quiet'])).told).toEqual([]);
 });
