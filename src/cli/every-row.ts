@@ -48,7 +48,8 @@ interface PageBody<R> {
 /**
  * The pages of a list from the offset of `query` on; at least one. `read` returns the body of a page. Holds one page and the
  * ids of all rows. Throws a network error if a page has only rows that came before: a service that ignores the offset would
- * be read forever. So it does if a page has none although more are said to follow: what was read would pass for the whole.
+ * be read forever. So it does if a page has none although more are said to follow, and the total does not say that these were
+ * all: what was read would pass for the whole.
  */
 export async function* pagesOf<R>(
   read: (query: PageQuery) => Promise<unknown>,
@@ -67,7 +68,11 @@ export async function* pagesOf<R>(
     yield { rows, total };
     offset += data.length;
     if (!hasMore) return;
-    if (data.length === 0) throw brokenOff(offset);
+    if (data.length === 0) {
+      // Some services go by the unfiltered list where they say that more follow.
+      if (total !== undefined && total <= offset) return;
+      throw brokenOff(offset);
+    }
     // If the list has grown by a whole page meanwhile, the rows already read have moved here.
     if (rows.length === 0 && !((total ?? 0) > (before ?? 0))) throw sameAgain();
     before = total;

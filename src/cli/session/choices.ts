@@ -30,7 +30,7 @@ export async function choicesOf(
     const { body } = await billing.call(operation, isPaged ? { query } : params);
     const data = valueAt(body, 'data');
     const rows = Array.isArray(data) ? data : (valueAt(data, 'entries') ?? []);
-    return { data: rows, hasMore: valueAt(body, 'hasMore') === true };
+    return { data: rows, hasMore: valueAt(body, 'hasMore') === true, total: valueAt(body, 'total') };
   };
   const found = new Map<string, Choice>();
   let count = 0;

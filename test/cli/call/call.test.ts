@@ -126,6 +126,13 @@ describe('--all', () => {
     },
   );
 
+  test('ends where the total is reached, although a service goes on to say that more follow', async () => {
+    const reply: Reply = ({ input }) =>
+      body({ data: rows(2).slice(Number(input.query?.['offset'])), hasMore: true, total: 2 });
+    const { code, stdout, stderr } = await createShell({ reply }).run('customers list --all -o name');
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'c0\nc1\n', stderr: '' });
+  });
+
   test('goes on behind a page that moved by as many rows as were added', async () => {
     const shell = createShell({
       reply: ({ input }) => {
