@@ -201,7 +201,8 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   if (error instanceof NoConnection)
     return { reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`, isTemporary: true };
   if (error instanceof Late)
-    return { reason: `no answer within ${timeoutMilliseconds / 1000} seconds`, isTemporary: false };
+    // Of the time that was given, a millisecond may have gone before the request.
+    return { reason: `no answer within ${Math.ceil(timeoutMilliseconds / 10) / 100} seconds`, isTemporary: false };
   if (error instanceof TooLarge) return { reason: `not a valid response: ${error.message}`, isTemporary: false };
   if (error instanceof Silence) return { reason: 'the answer stopped coming', isTemporary: true };
   const code = codeOf(error);

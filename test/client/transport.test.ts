@@ -75,10 +75,17 @@ describe('waiting', () => {
     await expect(granting).rejects.toBeInstanceOf(UnsentError);
   });
 
+  test('the time that it was given is told, and not what was left of it', async () => {
+    const service = await startRawService('', () => {});
+    let now = 0;
+    const client = startClient(service.url, { timeoutMilliseconds: 100, now: () => (now += 1) });
+    await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.1 seconds`);
+  });
+
   test('a request that begins when the time is over tells no negative time', async () => {
     const service = await startRawService('', () => {});
     const client = startClient(service.url, { timeoutMilliseconds: -20 });
-    await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.001 seconds`);
+    await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.01 seconds`);
   });
 
   test('a write whose handshake breaks off is sent again', async () => {
