@@ -29,7 +29,7 @@ test.skipIf(process.platform === 'win32')('serve ends although it was interrupte
     TALLY_DATA_DIR: join(directory, 'data'),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(signalling)}`,
   };
-  const options = { env, timeout: 4000, killSignal: 'SIGKILL' } as const;
+  const options = { env, timeout: 20_000, killSignal: 'SIGKILL' } as const;
   const served = promisify(execFile)(process.execPath, [launcher, 'serve', '--port', '0'], options);
   expect((await served).stdout).toMatch(/^tally serve: listening on /);
 });
