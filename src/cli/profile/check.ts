@@ -46,7 +46,8 @@ export async function checkProfile(session: Session): Promise<void> {
     latencyMilliseconds: connection?.latencyMilliseconds ?? null,
     version: connection?.version ?? null,
   };
-  const shown = session.output.format === 'table' ? inWords(data) : data;
+  const { format, columns } = session.output;
+  const shown = format === 'table' && columns === undefined ? inWords(data) : data;
   await printBody({ data: shown }, { view: checkView, fields: Object.keys(data) }, session);
   if (!facts.knowsAllScopes) {
     tell(

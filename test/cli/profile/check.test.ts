@@ -131,6 +131,8 @@ describe('a service of ours', () => {
     const { stdout } = await shell.run('profile check box', { isTerminal: true });
     expect(stdout).toContain('clock         as on this machine, to a second\n');
     expect(stdout).not.toMatch(/knows|ahead/);
+    const asked = await shell.run('profile check box --columns knowsAllScopes', { isTerminal: true });
+    expect(asked.stdout).toMatch(/\ntrue *\n$/);
   });
 
   test('does not take a key that it does not know, and nothing is stored', async () => {
