@@ -93,9 +93,9 @@ function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: S
 }
 
 /**
- * Asks for agreement to a write. Nobody is asked to agree to a write that the declaration or the policy refuses: both refuse
- * it here, as a dry run does. An operation that no service offers is refused when it is sent. Throws BillingError `refused`
- * without a yes.
+ * Asks for agreement to a write. Nobody is asked to agree to a write that the declaration or the policy refuses, nor to a loss
+ * that the service refuses: they refuse it here, as a dry run does. An operation that no service offers is refused when it is
+ * sent. Throws BillingError `refused` without a yes.
  */
 export async function agreed(command: CommandSpec, input: CallInput, asking: Asking): Promise<void> {
   const { session, target } = asking;
@@ -110,6 +110,10 @@ export async function agreed(command: CommandSpec, input: CallInput, asking: Ask
     const { body } = await parseCall(command.operation as OperationName, input);
     if (command.operation === grantOperation) {
       await (await import('./judge-first.ts')).judgeFirst(input, asking);
+    }
+    if (command.destroys === true && command.rehearsalMember !== undefined) {
+      const { rehearseFirst } = await import('./judge-first.ts');
+      await rehearseFirst(command.operation as OperationName, rehearsalOf(command, input), asking);
     }
     return vouch(
       [await subjectOf(command, input, { session, target }), effectOf(command, input), worthOf(body)].join(''),

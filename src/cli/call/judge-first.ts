@@ -1,12 +1,13 @@
-/** The policy's judgement of grants, before a person is asked to agree to them. */
+/** What a write would be refused for, before a person is asked to agree to it: by the policy, or by the service itself. */
 
 import { BillingError } from '../../errors.ts';
-import type { Billing } from '../../operations/index.ts';
+import type { Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { LocalValues } from '../command-line/invocation.ts';
 import { judgeGrant } from '../operator/granting.ts';
 import type { JournalContext } from '../operator/journal-context.ts';
 import { journalContext } from '../session/open-billing.ts';
+import { timeoutOf } from '../session/open-session.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { patienceMilliseconds } from './subject.ts';
@@ -23,6 +24,21 @@ export interface Asking {
 export async function judgeFirst(input: CallInput, asking: Asking): Promise<void> {
   const [refusal] = await refusalsOf([input], asking);
   if (refusal !== undefined) throw refusal;
+}
+
+/** Throws what the service would refuse an operation for; `rehearsal` is its input with the member that keeps nothing. */
+export async function rehearseFirst(
+  operation: OperationName,
+  rehearsal: CallInput,
+  { session, target }: Asking,
+): Promise<void> {
+  const options = { timeoutMilliseconds: timeoutOf(session.flags), isRehearsal: true };
+  const opened = await session.dependencies.openBilling(target, options);
+  try {
+    await opened.billing.call(operation, rehearsal);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** The policy's refusal of each grant, undefined if it permits it. Other errors are ignored: sending reports them better. */
