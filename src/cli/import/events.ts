@@ -135,9 +135,10 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
       if (line !== undefined) refused.push({ line, reason: naming(reason, event) });
     }
     const rest = chosen(rows, (index) => !reasons.has(index));
-    // If most rows are refused and only the first are named, each refusal names as many again, however many are sent.
-    const isMostlyWrong = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0) > count / 2;
-    const partSize = isMostlyWrong ? reasons.size : count;
+    // Only the first are named, each time that they are sent: in parts of about as many refused rows, all are at once.
+    const named = error.message.split('events[').length - 1;
+    const others = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0);
+    const partSize = Math.ceil((count * named) / (named + others));
     let accepted = 0;
     for (let start = 0; start < rest.events.length; start += partSize) {
       accepted += await send(
