@@ -58,6 +58,35 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
     await (await openStore(first, { events })).close();
   });
 
+  test('that was restored from before its book moved more is neither read nor written, under a book that is open or not', async () => {
+    const events = (await clickhouse?.create()) ?? '';
+    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const open = async () =>
+      await openStore(join(directory, 'book.db'), { events, eventUpkeep: { longestTail: 1, leastKept: 1 } });
+    const running = await open();
+    await running.write(insertTwoOrganizations);
+    const append = async (store: typeof running, key: string) =>
+      await store.write((tx) => store.events.append(tx, 'org-a', [eventOf(key)], () => true));
+    const keys = async (store: typeof running, orgId = 'org-a') => {
+      const { rows } = await store.read((tx) => store.events.list(tx, { orgId, limit: 100, offset: 0 }));
+      return rows.map(({ idempotencyKey }) => idempotencyKey);
+    };
+    for (const key of ['moved', 'moved later', 'waiting']) await append(running, key);
+    expect(await keys(running)).toEqual(['waiting', 'moved later', 'moved']);
+    for (const table of ['tallybookEvents', 'tallybookEventKeys', 'tallybookBatches']) {
+      await clickhouse?.run(events, `ALTER TABLE ${table} DELETE WHERE batch > 1 SETTINGS mutations_sync = 1`);
+    }
+    const refused = { kind: 'unavailable', message: expect.stringContaining('has moved there are missing') };
+    await expect(keys(running)).rejects.toMatchObject(refused);
+    await expect(append(running, 'refused')).rejects.toMatchObject(refused);
+    expect(await keys(running, 'org-b')).toEqual([]);
+    await running.close();
+    const later = await open();
+    await expect(keys(later)).rejects.toMatchObject(refused);
+    await later.close();
+  });
+
   test('that fails in an unknown way as its book is closed does not keep the book open', async () => {
     const events = (await clickhouse?.create()) ?? '';
     const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));

@@ -3,7 +3,7 @@
 import type { Transaction } from '../database.ts';
 import { storedEvent, withoutPlace } from '../event-content.ts';
 import type { ClickhouseServer } from '../backends/clickhouse/connection.ts';
-import { isKnownDrop } from '../backends/clickhouse/view.ts';
+import { isOfBook } from '../backends/clickhouse/view.ts';
 import { eventColumns } from '../backends/postgres/events.ts';
 import { scannedBytes } from '../backends/scan-pages.ts';
 import { selectStored } from '../backends/sqlite/events/append.ts';
@@ -105,7 +105,7 @@ export function readPageOf(server: ClickhouseServer): ReadEventPage {
   };
 }
 
-const ofView = `orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND ${isKnownDrop}`;
+const ofView = `orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND ${isOfBook}`;
 
 const pageBetween = `SELECT * FROM (
     SELECT *, max(place) OVER () AS furthest,

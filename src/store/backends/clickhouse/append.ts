@@ -26,7 +26,7 @@ import {
 } from '../../records/staged-events.ts';
 import type { ClickhouseServer, EventRow } from './connection.ts';
 import { inParts, listedCharacters } from './parts.ts';
-import { isKnownDrop } from './view.ts';
+import { isOfBook } from './view.ts';
 
 /** How many events one question may name. */
 const placesAtOnce = 2_000;
@@ -120,7 +120,7 @@ async function findMovedEvents(
          argMax(timestampEpochMs, version) AS "timestampEpochMs",
          any(place) AS "place", max(version) AS "latest" FROM tallybookEventKeys
        WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey IN {keys:Array(String)}
-         AND ${isKnownDrop} GROUP BY idempotencyKey`,
+         AND ${isOfBook} GROUP BY idempotencyKey`,
       { orgId, movedBatch, droppedBeforeEpochMs, keys: some },
     );
     const isThere = (row: EventRow) => Number(row['timestampEpochMs']) >= droppedBeforeEpochMs;
@@ -252,7 +252,8 @@ function supersededRows({ orgId, batch, place, version, previous }: MovedEvent):
 
 /**
  * Names the batches before any of their rows is written. A different batch with the same number comes from a book that went on
- * from an older backup, or from another book: its rows and ours could never be told apart again.
+ * from an older backup, or from another book: its rows and ours could never be told apart again. Behind batches that are gone
+ * nothing is named: the later name would hide the gap.
  */
 async function announce(
   { ask, insert }: ClickhouseServer,
@@ -264,8 +265,9 @@ async function announce(
 ): Promise<void> {
   const digests = new Map(batches.map(({ batch, events }) => [batch, sha256Of(JSON.stringify(events))]));
   const known = await ask(
-    `SELECT batch, digest FROM tallybookBatches WHERE orgId = {orgId:String} AND batch > {movedBatch:UInt64}`,
-    { orgId, movedBatch: head.movedBatch },
+    `SELECT batch, digest FROM tallybookBatches
+     WHERE orgId = {orgId:String} AND batch > {movedBatch:UInt64} AND ${isOfBook}`,
+    { orgId, movedBatch: head.movedBatch, droppedBeforeEpochMs: head.droppedBeforeEpochMs },
   );
   if (known.some(({ batch, digest }) => digests.get(Number(batch)) !== digest)) {
     throw new BillingError(

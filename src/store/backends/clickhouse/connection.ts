@@ -27,6 +27,9 @@ export interface ClickhouseServer {
   readonly close: () => Promise<void>;
 }
 
+/** What a question throws that finds less there than the book has moved. */
+export const missingBatch = 'tallybook: a batch is missing';
+
 /** A server's `http_max_field_value_size`, which no request can raise. */
 const longestField = 128 * 1024;
 
@@ -202,6 +205,13 @@ function meaningOf(error: unknown, { location, hasRows }: { location: string; ha
     return new UnavailableError(`the tables of ${location} do not take this statement: ${error.message}`, {
       cause: error,
       hint: 'on a cluster, give it to every shard; system.query_log shows it',
+    });
+  }
+  if (code === '395' && error.message.includes(missingBatch)) {
+    return new UnavailableError(`events at ${location} that this book has moved there are missing`, {
+      cause: error,
+      retryAfterSeconds: 1,
+      hint: 'restore them as of the time of this book, or read from the server that you write to',
     });
   }
   if (code === '395') {

@@ -7,7 +7,7 @@ import type { Transaction } from '../../database.ts';
 import { ReusedEvent } from '../../event-content.ts';
 import type { EventScan, ScannedEvent, StoredEvent } from '../../event-store.ts';
 import { type PlacedEvent, listStagedEvents, readEventHead } from '../../records/staged-events.ts';
-import type { ClickhouseServer } from './connection.ts';
+import { type ClickhouseServer, missingBatch } from './connection.ts';
 import { inParts, listedCharacters } from './parts.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
@@ -19,9 +19,14 @@ export interface View {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Fails if more events of an organization were dropped than the book knows of, even if no row is left to look at. */
-export const isKnownDrop = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpochMs:Int64})
-  FROM tallybookDropped WHERE orgId = {orgId:String}) = 0`;
+/**
+ * Fails if more events of an organization were dropped than the book knows of, even if no row is left to look at; or if the
+ * last batch that the book has moved was never named here, as after a restoration from before it.
+ */
+export const isOfBook = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpochMs:Int64})
+  FROM tallybookDropped WHERE orgId = {orgId:String}) = 0
+  AND (SELECT throwIf({movedBatch:UInt64} > 0 AND count() = 0, '${missingBatch}')
+  FROM tallybookBatches WHERE orgId = {orgId:String} AND batch = {movedBatch:UInt64}) = 0`;
 
 /** The view of one customer, or of the whole organization. */
 export async function viewOf(
@@ -42,7 +47,7 @@ export async function viewOf(
     condition: `orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64} AND (place, version) GLOBAL NOT IN (
         SELECT place, version FROM tallybookSupersededEvents
         WHERE orgId = {orgId:String}${own} AND batch <= {movedBatch:UInt64})${replaced}
-      AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND ${isKnownDrop}`,
+      AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND ${isOfBook}`,
     parameters: { orgId, movedBatch, droppedBeforeEpochMs, ...(customerId === undefined ? {} : { customerId }) },
   };
 }
