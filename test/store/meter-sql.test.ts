@@ -185,6 +185,12 @@ describe('a query that is no meter', () => {
     ).rejects.toThrow('integer overflow');
   });
 
+  test('a value that SQLite repeats in its reason is shortened there', async () => {
+    const events = eventsOf({ path: 'x'.repeat(100_000) });
+    const reading = read(`SELECT max(json_extract(properties, properties['path'])) AS value FROM events`, events);
+    await expect(reading).rejects.toThrow(/^bad JSON path: 'x{100,200}…$/);
+  });
+
   test('properties too large for a query fail the reading, and none after it', async () => {
     const events = eventsOf({ text: 'x'.repeat(1_000_000) });
     await expect(read('SELECT count(*) AS value FROM events', events)).rejects.toThrow('too big');

@@ -3,7 +3,7 @@
  * one scope, one query after another, each on a new table; it is kept for a while for the scope's next query.
  */
 
-import { InvalidInputError, UnavailableError } from '../../../../errors.ts';
+import { InvalidInputError, shortName, UnavailableError } from '../../../../errors.ts';
 import { limits } from '../../../../limits.ts';
 import {
   type MeterSql,
@@ -135,7 +135,7 @@ function* requestsOf(
 }
 
 function valueOf(answer: ChildAnswer): string | null {
-  if ('error' in answer) throw new MeterSqlError(answer.error);
+  if ('error' in answer) throw new MeterSqlError(shortName(answer.error));
   return answer.value === null ? null : plainDecimal(answer.value);
 }
 
