@@ -98,6 +98,16 @@ describe.runIf(clickhouse !== undefined)('a book with its events in ClickHouse',
     expect(await stagedKeys()).toEqual(['a']);
   });
 
+  test('tells the database of no drop where that has gone on without it', async () => {
+    await store.write(insertTwoOrganizations);
+    await append('a');
+    await run(`INSERT INTO tallybookBatches VALUES ('org-a', 1, 'of another story')`);
+    await store.write((tx) => updateOrganization(tx, 'org-a', { eventsDroppedBeforeEpochMs: 2_000 }));
+    const dropping = store.write(async (tx) => await store.events.retention?.drop(tx, 'org-a'), { turn: 'org-a' });
+    await expect(dropping).rejects.toThrow('went on without this book');
+    expect(await clickhouse?.ask(events, 'SELECT * FROM tallybookDropped')).toEqual([]);
+  });
+
   test('reads the events of more contracts than one parameter can name', async () => {
     await store.write(insertTwoOrganizations);
     const others = Array.from({ length: 4_000 }, (_, index) => `01900000-0000-7000-8000-${index + 100_000_000_000}`);

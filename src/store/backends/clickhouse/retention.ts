@@ -17,9 +17,10 @@ export async function dropEvents(server: ClickhouseServer, tx: Transaction, orgI
   const head = await readEventHead(tx, orgId);
   const beforeEpochMs = head.droppedBeforeEpochMs;
   if (beforeEpochMs === 0) return;
-  // First of all: a reader with an older snapshot, or a restored book, must not take the remaining events for all there were.
-  await server.insert('tallybookDropped', [{ orgId, beforeEpochMs }]);
+  // First of all, since it refuses where the events went on without this book: their own book must not miss what is not gone.
   await moveBatches(server, tx, { orgId, head, batches: await listStagedBatches(tx, orgId) });
+  // Before any row goes: a reader with an older snapshot, or a restored book, must not take the rest for all there were.
+  await server.insert('tallybookDropped', [{ orgId, beforeEpochMs }]);
   const organizations = await tx.selectFrom('organizations').select('id').limit(2).execute();
   for (const table of emptied)
     await empty(server, table, { orgId, beforeEpochMs, isAlone: organizations.length === 1 });
