@@ -5,7 +5,7 @@
  */
 
 import { sha256Of } from '../../../digest.ts';
-import { BillingError, UnavailableError } from '../../../errors.ts';
+import { UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { ConstraintViolation } from '../../constraint-violation.ts';
 import type { Transaction } from '../../database.ts';
@@ -270,13 +270,9 @@ async function announce(
     { orgId, movedBatch: head.movedBatch, droppedBeforeEpochMs: head.droppedBeforeEpochMs },
   );
   if (known.some(({ batch, digest }) => digests.get(Number(batch)) !== digest)) {
-    throw new BillingError(
-      'internal',
-      `the events of organization ${orgId} went on without this book; nothing was moved`,
-      {
-        hint: 'this book was restored from an older backup: restore the database of events from the same time as well',
-      },
-    );
+    throw new UnavailableError(`the events of organization ${orgId} went on without this book; nothing was moved`, {
+      hint: 'this book was restored from an older backup: restore the database of events from the same time as well',
+    });
   }
   await insert(
     'tallybookBatches',
