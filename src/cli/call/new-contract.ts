@@ -12,6 +12,7 @@ type Contract = ResponseBody<'contracts.list'>['data'][number];
 
 /** A slip of the year is about as long, in January too; a contract that is entered late seldom is. */
 const longBeforeDays = 180;
+const dayMilliseconds = 86_400_000;
 
 /** Warns if a contract seems to have been made twice, and a person also if it begins long before it was made. */
 export async function warnOfNewContract(
@@ -26,8 +27,9 @@ export async function warnOfNewContract(
 }
 
 function warnOfLongBefore({ id, startDate, createdAt }: Contract, session: Session): void {
-  const { days } = Temporal.PlainDate.from(startDate).until(createdAt.slice(0, startDate.length));
-  if (days <= longBeforeDays) return;
+  const days = Math.floor((Date.parse(createdAt) - Date.parse(startDate)) / dayMilliseconds);
+  // NaN if a service leaves one of the two out: the contract is made, and nothing is to fail over a warning.
+  if (!(days > longBeforeDays)) return;
   const time = say`on ${startDate}, ${counted(days, 'day')} ago`;
   tell(session, say`warning: the contract begins ${time}: the next bill run bills all periods that are over`);
   tell(session, say`  hint: if the date is wrong, ${ending(id)}`);
