@@ -121,6 +121,8 @@ function isAboutRows(error: BillingError): boolean {
   return error.kind === 'invalidInput' || error.kind === 'conflict' || error.kind === 'payloadTooLarge';
 }
 
+const refusalsPerPart = 5;
+
 /** The refusal names events by index. If it does not surely name one, halves are sent until the row is alone. */
 async function sendWithout(rows: Rows, error: BillingError, sending: Sending): Promise<number> {
   const { refused } = sending;
@@ -135,10 +137,11 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
       if (line !== undefined) refused.push({ line, reason: naming(reason, event) });
     }
     const rest = chosen(rows, (index) => !reasons.has(index));
-    // Only the first are named, each time that they are sent: in parts of about as many refused rows, all are at once.
-    const named = error.message.split('events[').length - 1;
+    // If most rows are refused and only the first are named, each refusal names as many again, however many are sent. If fewer
+    // are, whole batches would be sent again and again, and small parts would take many more requests.
     const others = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0);
-    const partSize = Math.ceil((count * named) / (named + others));
+    const parts = Math.max(1, Math.floor(others / reasons.size / refusalsPerPart));
+    const partSize = others > count / 2 ? reasons.size : Math.ceil(count / parts);
     let accepted = 0;
     for (let start = 0; start < rest.events.length; start += partSize) {
       accepted += await send(
