@@ -26,9 +26,12 @@ export function createSpool(most: number = mostHeld): Spool {
 
   function setAside(): void {
     file ??= openFile();
-    const bytes = Buffer.from(held.join(''));
-    for (let written = 0; written < bytes.length;) written += writeSync(file.descriptor, bytes, written);
-    sizes.push(bytes.length);
+    // Each by itself: buffers of megabytes wait long for V8 to free them, and a long list makes many.
+    for (const text of held) {
+      const bytes = Buffer.from(text);
+      for (let written = 0; written < bytes.length;) written += writeSync(file.descriptor, bytes, written);
+      sizes.push(bytes.length);
+    }
     held = [];
     length = 0;
   }
@@ -54,7 +57,7 @@ export function createSpool(most: number = mostHeld): Spool {
         position += size;
         yield vouch(bytes.toString());
       }
-      yield vouch(held.join(''));
+      yield* held;
     },
     close: () => file?.remove(),
   };

@@ -42,6 +42,16 @@ describe('text that waits until it is whole', () => {
     );
   });
 
+  test('comes out in pieces as small as it went in', () => {
+    const spool = createSpool(4);
+    try {
+      for (const text of ['abc', 'def', 'ghi', 'jkl']) spool.write(safeLines(text));
+      expect([...spool.parts()]).toEqual(['abc', 'def', 'ghi', 'jkl']);
+    } finally {
+      spool.close();
+    }
+  });
+
   test('leaves no file behind', () => {
     const before = left();
     expect(spooled(['abc', 'def', 'ghi'], 4)).toBe('abcdefghi');
