@@ -259,11 +259,15 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
 
 function extraGrants(scene: Scene, start: string): Deed[] {
   const { history, conditions, billing, contracts } = scene;
+  const owned = Map.groupBy(
+    history.contracts.map(({ contract }) => contract),
+    ({ customerId }) => customerId,
+  );
   return conditions.grants.flatMap((grant) =>
     history.customers
       .filter(({ id }) => grant.customerId === undefined || grant.customerId === id)
       .flatMap(({ id }): Deed[] => {
-        const contract = contractFor(history, id, grant.at);
+        const contract = contractFor(owned.get(id) ?? [], grant.at);
         if (contract === undefined) return [];
         const begin = midnightOf(conditions.startDate ?? contract.startDate);
         const at = grant.at ?? (begin < start ? start : begin);
@@ -285,15 +289,11 @@ function extraGrants(scene: Scene, start: string): Deed[] {
   );
 }
 
-/** The first contract that has begun by then and not ended; if there is none, the first of all. */
+/** The first contract of a customer that has begun by then and not ended; if there is none, the first of all. */
 function contractFor(
-  history: History,
-  customerId: string,
+  own: readonly HistoricContract['contract'][],
   at: string | undefined,
 ): HistoricContract['contract'] | undefined {
-  const own = history.contracts
-    .map(({ contract }) => contract)
-    .filter((contract) => contract.customerId === customerId);
   const date = at?.slice(0, 10) ?? '';
   const isCurrent = ({ startDate, endDate, terms }: HistoricContract['contract']) => {
     const end = terms.effectiveEndDate ?? endDate;

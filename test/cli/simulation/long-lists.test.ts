@@ -7,10 +7,13 @@ import type { ComparedCustomer } from '../../../src/cli/simulation/comparison.ts
 import { drawComparison } from '../../../src/cli/simulation/comparison-chart.ts';
 import { readHistory } from '../../../src/cli/simulation/history.ts';
 import type { History } from '../../../src/cli/simulation/history.ts';
+import { historyCatalogOf } from '../../../src/cli/simulation/mirror-catalog.ts';
 import { createNames } from '../../../src/cli/simulation/references.ts';
+import { replay } from '../../../src/cli/simulation/replay.ts';
 import type { Replayed } from '../../../src/cli/simulation/replay.ts';
 import { reportOf } from '../../../src/cli/simulation/report.ts';
 import { readScenario } from '../../../src/cli/simulation/scenario.ts';
+import type { Dependencies } from '../../../src/cli/session/session.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 
 /** More than a function takes arguments. */
@@ -57,6 +60,55 @@ test('invoices of many customers are compared by looking at each some times', ()
     { from: undefined, until: '2026-04-01T00:00:00.000Z', isMirror: false },
   );
   expect(total).toMatchObject({ billedCents: 20_000, beforeCents: 20_000, afterCents: 20_000 });
+  expect(looks).toBeLessThan(10 * ids.length);
+});
+
+test('a grant to all customers finds their contracts by looking at each some times', async () => {
+  let looks = 0;
+  const ids = Array.from({ length: 200 }, (_, index) => String(index));
+  const day = '2026-03-01';
+  // A contract that has ended before it began is not made, so that this service needs to know nothing.
+  const contracts = ids.map((id) => ({
+    contract: {
+      id,
+      get customerId() {
+        looks += 1;
+        return id;
+      },
+      startDate: day,
+      terms: { effectiveEndDate: day },
+    },
+    movements: [],
+  }));
+  const history = {
+    customers: ids.map((id) => ({ id, label: id, name: id })),
+    contracts,
+    events: [],
+    catalog: historyCatalogOf({ prices: [], plans: [], groupKeys: new Map(), rates: new Map() }, undefined),
+  } as unknown as History;
+  let grants = 0;
+  const service = {
+    call: async (name: string) => {
+      if (name === 'credits.grant') grants += 1;
+      return await Promise.resolve({ body: { data: name.endsWith('.list') ? [] : { failures: [] }, hasMore: false } });
+    },
+  };
+  const opened = { engine: { as: () => service, owner: async () => await Promise.resolve() }, close: async () => {} };
+  await replay(
+    history,
+    {
+      catalog: undefined,
+      startDate: undefined,
+      grants: [{ customerId: undefined, amountCents: 100n, at: undefined, expiresAt: '2100-12-31T00:00:00.000Z' }],
+    },
+    {
+      dependencies: { openEngine: async () => await Promise.resolve(opened) } as unknown as Dependencies,
+      start: `${day}T00:00:00.000Z`,
+      until: '2026-04-01T00:00:00.000Z',
+      onProgress: () => {},
+    },
+  );
+  expect(grants).toBe(ids.length);
   expect(looks).toBeLessThan(10 * ids.length);
 });
 
