@@ -32,6 +32,7 @@ import {
   file,
   open,
   openFilled,
+  readManifest,
   refusal,
   useTestFile,
   withSqlite,
@@ -46,10 +47,6 @@ beforeEach(() => {
 });
 
 const back = (to = copy): Promise<BackupManifest> => backUp({ from: file, to, createdAt: at });
-
-function readManifest(): BackupManifest {
-  return JSON.parse(readFileSync(`${copy}.manifest.json`, 'utf8')) as BackupManifest;
-}
 
 describe('a backup', () => {
   test('says what it holds, and has the seal of every ledger', async () => {
@@ -79,7 +76,7 @@ describe('a backup', () => {
         { id: 'org-b', customerCount: 1, entryCount: 0, eventCount: 0 },
       ],
     });
-    expect(readManifest()).toEqual(manifest);
+    expect(readManifest(copy)).toEqual(manifest);
   });
 
   test('is one file with its manifest, for the owner alone, and nothing else is left behind', async () => {
@@ -175,7 +172,7 @@ describe('a backup', () => {
     const store = await openFilled();
     await store.write(async (tx) => await writeBookFact(tx, 'eventsElsewhere', { bookId: 'b' }));
     expect(await back()).toMatchObject({ hasEventsElsewhere: true });
-    expect(readManifest()).toMatchObject({ hasEventsElsewhere: true });
+    expect(readManifest(copy)).toMatchObject({ hasEventsElsewhere: true });
   });
 
   test('of a database that is not there is refused', async () => {

@@ -26,6 +26,7 @@ import {
   file,
   open,
   openFilled,
+  readManifest,
   refusal,
   useTestFile,
 } from './test-file.ts';
@@ -40,23 +41,17 @@ beforeEach(() => {
   restored = join(directory, 'deep', 'restored.db');
 });
 
-const back = (to = copy): Promise<BackupManifest> => backUp({ from: file, to, createdAt: at });
-
-function readManifest(): BackupManifest {
-  return JSON.parse(readFileSync(`${copy}.manifest.json`, 'utf8')) as BackupManifest;
-}
-
 describe('a restored database', () => {
   beforeEach(async () => {
     await (await openFilled()).close();
-    await back();
+    await backUp({ from: file, to: copy, createdAt: at });
   });
 
   const again = (): Promise<BackupManifest> => restore({ from: copy, to: restored });
 
   test('is the one that was backed up, byte for byte, in a directory made for it', async () => {
     const manifest = await again();
-    expect(manifest).toEqual(readManifest());
+    expect(manifest).toEqual(readManifest(copy));
     expect(readFileSync(restored)).toEqual(readFileSync(copy));
     expect(await customers(await open(restored))).toBe(3);
   });
@@ -158,7 +153,7 @@ describe('a restored database', () => {
 
   test('is not made in a dry run, which holds the backup to its manifest', async () => {
     const rehearse = () => restore({ from: copy, to: restored, isDryRun: true });
-    expect(await rehearse()).toEqual(readManifest());
+    expect(await rehearse()).toEqual(readManifest(copy));
     flipByte(copy, 20_000);
     expect((await refusal(rehearse())).kind).toBe('checkFailed');
     const made = readdirSync(directory).filter((name) => !name.startsWith('billing.db'));
@@ -186,7 +181,7 @@ describe('a restored database', () => {
 });
 
 function countedOnceMore(): BackupManifest['organizations'] {
-  return readManifest().organizations.map((each) => ({ ...each, entryCount: each.entryCount + 1 }));
+  return readManifest(copy).organizations.map((each) => ({ ...each, entryCount: each.entryCount + 1 }));
 }
 
 function replaceByDirectory(path: string): void {
@@ -195,7 +190,7 @@ function replaceByDirectory(path: string): void {
 }
 
 function changeManifest(changes: Partial<BackupManifest>): void {
-  writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...readManifest(), ...changes }));
+  writeFileSync(`${copy}.manifest.json`, JSON.stringify({ ...readManifest(copy), ...changes }));
 }
 
 function flipByte(path: string, place: number): void {

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach } from 'vitest';
 
 import { BillingError } from '../../src/errors.ts';
+import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { insertTwoOrganizations, row } from './rows.ts';
@@ -86,6 +87,11 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     process.seteuid?.(0);
   }
+}
+
+/** What the manifest beside a backup says. */
+export function readManifest(backup: string): BackupManifest {
+  return JSON.parse(readFileSync(`${backup}.manifest.json`, 'utf8')) as BackupManifest;
 }
 
 /** Makes a page of a file of many unreadable. */

@@ -8,6 +8,7 @@ import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import type { Invocation, LocalValues } from '../command-line/invocation.ts';
 import { delimiterOf, readCsv } from '../files/csv-file.ts';
+import { doneWithout } from '../files/output-file.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { refusedByPolicy } from '../operator/policy.ts';
@@ -201,10 +202,7 @@ async function report(
   }
   if (bad.length === 0) {
     if (unwritten === undefined) return;
-    throw new BillingError('checkFailed', `${unwritten.message}; the rows are done`, {
-      cause: unwritten,
-      hint: 'repeat the command to write it: no row is done twice',
-    });
+    throw doneWithout(unwritten, 'repeat the command to write it: no row is done twice');
   }
   // Refused rows would be refused again.
   const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';

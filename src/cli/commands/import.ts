@@ -21,7 +21,7 @@ import { tellSkipped, watchValues, watching } from '../import/skipped.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { isElsewhere } from '../target/target.ts';
-import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
+import { checkEarlierOutput, doneWithout, replaceEarlierOutput } from '../files/output-file.ts';
 import { checkFields, columnPaths, printBody, spreadsheetCell } from '../output/output.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
@@ -301,10 +301,7 @@ async function tellReport(
   }
   if (unwritten === undefined) return;
   if (isRehearsal) throw unwritten;
-  throw new BillingError('checkFailed', `${unwritten.message}; the rows are done`, {
-    cause: unwritten,
-    hint: 'repeat the import to write it: no row counts twice',
-  });
+  throw doneWithout(unwritten, 'repeat the import to write it: no row counts twice');
 }
 
 /** Warns of replaced events: another version of an imported file, or a key that several rows share. */

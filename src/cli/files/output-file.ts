@@ -92,6 +92,11 @@ export function replaceEarlierOutput(path: string, content: string): BillingErro
   }
 }
 
+/** The failure of work on rows that lacks nothing but such a file; `hint` says how to get it. */
+export function doneWithout(unwritten: BillingError, hint: string): BillingError {
+  return new BillingError('checkFailed', `${unwritten.message}; the rows are done`, { cause: unwritten, hint });
+}
+
 /** Where something is read, a dash is standard input; a file of that name is not what anybody wants. */
 function refuseDash(path: string): void {
   if (path !== '-') return;

@@ -121,6 +121,7 @@ function isAboutRows(error: BillingError): boolean {
   return error.kind === 'invalidInput' || error.kind === 'conflict' || error.kind === 'payloadTooLarge';
 }
 
+/** About as many refusals as a part of a batch is expected to take until all of its wrong rows are named. */
 const refusalsPerPart = 5;
 
 /** The refusal names events by index. If it does not surely name one, halves are sent until the row is alone. */
