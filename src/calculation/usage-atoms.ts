@@ -157,7 +157,9 @@ function atomsOfLine(
 ): UsageAtom[] {
   const atoms: UsageAtom[] = [];
   let attributed = 0n;
-  for (const { end, readings, soFar } of withLast(own, phases)) {
+  // At the end of its window a line owes all of its cents, however they came about.
+  const whole = phases.slice(-1).map(({ end }) => ({ end, readings: [], soFar: undefined }));
+  for (const { end, readings, soFar } of [...own, ...whole]) {
     const cost = soFar === undefined ? line.totalCents : centsOfDollars(priceUsage(item, soFar).exactAmount);
     // A phase never takes back cents of an earlier one, nor more than the line will owe in the end (semantics 15.6).
     const upTo = maximum(attributed, minimum(cost, line.totalCents));
@@ -179,15 +181,6 @@ function atomsOfLine(
     }
   }
   return atoms;
-}
-
-/** A combination's phases, ending with the window's last: after it a line owes all of its cents, however they came about. */
-function withLast(
-  own: readonly OwnPhase[],
-  phases: readonly UsagePhase[],
-): readonly (UsagePhase & Partial<Pick<OwnPhase, 'soFar'>>)[] {
-  const last = phases.at(-1);
-  return last === undefined || own.at(-1)?.end === last.end ? own : [...own, { end: last.end, readings: [] }];
 }
 
 interface Share {
