@@ -195,7 +195,7 @@ interface Share {
  */
 function sharesOf(combination: Combination, readings: readonly UsageReading[], cents: bigint): Share[] {
   const ordered = readings.toSorted(byDimension);
-  if (combination === 'SQL' || ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
+  if (ordered.length === 0) return [{ eventName: '', properties: {}, cents }];
   return combination === 'MAX' || combination === 'MIN'
     ? shareOfExtreme(ordered, combination, cents)
     : shareByQuantity(ordered, cents);
