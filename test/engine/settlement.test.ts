@@ -14,6 +14,7 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
+import { listen, outboxOf } from '../support/outbox.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -269,6 +270,27 @@ describe('settlement', () => {
       body: { amountCents: 50, expiresAt: '2026-12-01T00:00:00Z' },
     });
     expect(data.balanceAfterCents).toBe(750);
+  });
+});
+
+describe('credits without an expiry', () => {
+  const finish = async (invoiceId: string) => await finalize(world, invoiceId);
+  const cancel = async (invoiceId: string) => await world.call('invoices.cancel', { params: { invoiceId } });
+
+  test.each([
+    ['finalized', [finish], ['usage -300 0', 'expiration -100 0']],
+    ['cancelled', [cancel], ['expiration -400 0']],
+    ['voided', [finish, cancel], ['usage -300 0', 'expiration -100 0', 'reversal 300 0', 'expiration -300 0']],
+  ])('lapse once the last invoice of their contract is %s, and are told to be used up', async (_how, acts, moved) => {
+    const acme = await subscribe(world, { price: { flatAmount: '5' }, contract: { endDate: '2026-04-01' } });
+    await grantPaid(world, acme, { amountCents: 400 });
+    await listen(world, ['credit.balance_depleted']);
+    world.clock.set('2026-04-01T00:00:00Z');
+    await use(world, acme, { tokens: 300, at: '2026-03-05T00:00:00Z' });
+    const { id } = await invoiceAt(world, acme, 0);
+    for (const act of acts) await act(id);
+    expect(await movements(world, acme)).toEqual(['grant 400 0', ...moved]);
+    expect(await outboxOf(world)).toHaveLength(1);
   });
 });
 
