@@ -363,11 +363,14 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
   );
 
   test('stay when it is a later invoice, or is refunded', async () => {
-    await finalize(world, (await invoiceAt(world, beta, 0)).id);
-    await act('invoices.cancel', (await invoiceAt(world, beta, 1)).id);
-    await act('invoices.pay', (await invoiceAt(world, beta, 0)).id, {});
-    await act('invoices.refund', (await invoiceAt(world, beta, 0)).id, {});
-    expect(await movements(world, beta)).toEqual(['grant 500 0', 'usage -300 0']);
+    const { id: first } = await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await use(world, beta, { tokens: 210, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    const { id: second } = await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await act('invoices.pay', first, {});
+    await act('invoices.cancel', second);
+    await act('invoices.refund', first, {});
+    expect(await movements(world, beta)).toEqual(['grant 500 0', 'usage -300 0', 'usage -200 0', 'reversal 200 0']);
   });
 
   test('that have expired by then lapse, with what drafts took of them', async () => {
