@@ -48,7 +48,6 @@ export async function takeBackKept(context: CallContext, contract: Contract, inv
     ({ grantEntryId, createdAt }) =>
       grantEntryId === grant.id && Temporal.Instant.compare(createdAt, unbought.updatedAt) <= 0,
   );
-  if (kept.length === 0) return;
   const writer = createLedgerWriter(context, contract, await readLedger(context, contract.id, entries));
   const atMostCents = -sumOf(kept.map(({ amountCents }) => amountCents));
   await takeBack(writer, grant, { now, unbought, taken: kept, atMostCents });
