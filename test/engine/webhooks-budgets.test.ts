@@ -65,6 +65,31 @@ describe('budgets', () => {
     expect((await outboxOf(world)).map(({ data }) => data['consumedCents'])).toEqual([120, 121]);
   });
 
+  test.each([
+    ['in cents', { maxCreditsCents: 100 }, { maxCreditsCents: 1000 }],
+    ['in credits', { maxCredits: 100 }, { maxCredits: 1000 }],
+    ['of another meter', { maxCreditsCents: 100 }, { meterId: 'other' }],
+  ])('one that gets a cap %s while its usage is read is not told by the one it had', async (_which, low, high) => {
+    await listen(world, ['credit.budget.exhausted']);
+    const other = await subscribe(world, { name: 'other' });
+    const uncapped = [{ eventPropertyKey: 'model', eventPropertyValue: 'large' }];
+    const acme = await subscribe(world, { contract: { creditSettings: { creditRateCents: 1, budgets: uncapped } } });
+    const { contractId } = acme;
+    await use(world, acme, { tokens: 120, at, model: 'large' });
+    const change = async (body: Record<string, unknown>) =>
+      await world.call('budgets.update', { params: { contractId, index: '0' }, body });
+    // A first reading has more to load than the change, which then comes before it.
+    await world.call('budgets.usage', { params: { contractId } });
+    await change(low);
+    await Promise.all([
+      world.call('budgets.usage', { params: { contractId } }),
+      change('meterId' in high ? { meterId: other.meterId } : high),
+    ]);
+    expect(await outboxOf(world)).toEqual([]);
+    const { data } = await world.call('budgets.list', { params: { contractId } });
+    expect(data.budgets[0]?.isExhausted).toBe(false);
+  });
+
   describe('over four connections to one database', () => {
     let directory: string;
     let first: World;
