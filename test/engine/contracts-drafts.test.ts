@@ -117,6 +117,17 @@ describe('draft invoices', () => {
     expect((await invoiceAt(world, acme, 0)).dueDate).toBe('2026-05-01');
   });
 
+  test('of contracts that are alike but for their prepaid credits bill the credits of each', async () => {
+    const customerId = await createCustomer(world, 'acme');
+    const planId = await createPlan(world, [await createFlatPrice(world)]);
+    for (const creditGrantCents of [500, 700, 0]) {
+      await world.call('contracts.create', { body: { planId, customerId, startDate: '2026-03-01', creditGrantCents } });
+    }
+    const { data } = await world.call('invoices.list', { query: { customerId, include: 'lineItems' } });
+    const prepaid = data.flatMap(({ lineItems = [] }) => lineItems.filter(({ name }) => name === 'Prepaid credits'));
+    expect(prepaid.map(({ totalAmountCents }) => totalAmountCents)).toEqual([700, 500]);
+  });
+
   test('prorate a fixed price by the days of a period that is cut', async () => {
     const customerId = await createCustomer(world, 'acme');
     await createContract(world, {
