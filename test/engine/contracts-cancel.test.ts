@@ -42,11 +42,14 @@ describe('cancelling a contract', () => {
     ['MONTH', 3, '2026-06-01'],
     ['MONTH', 6, '2026-09-01'],
     ['YEAR', 1, '2027-03-01'],
-  ])('ends service with the period of the prices: %s x %i', async (priceInterval, priceIntervalCount, end) => {
-    const acme = await subscribe(world, { price: { priceInterval, priceIntervalCount } });
-    world.clock.set('2026-05-20T10:00:00Z');
-    expect(await cancel(acme.contractId)).toMatchObject({ effectiveCancellationDate: end });
-  });
+  ])(
+    'ends service with the period of the prices, of which the next draft goes: %s x %i',
+    async (priceInterval, priceIntervalCount, end) => {
+      const acme = await subscribe(world, { price: { priceInterval, priceIntervalCount } });
+      world.clock.set('2026-05-20T10:00:00Z');
+      expect(await cancel(acme.contractId)).toMatchObject({ effectiveCancellationDate: end, cancelledInvoiceCount: 1 });
+    },
+  );
 
   test('leaves no invoice behind the last period of fixed prices', async () => {
     const acme = await subscribe(world);
