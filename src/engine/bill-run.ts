@@ -160,7 +160,6 @@ async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<n
     return count;
   } catch (error) {
     if (!(error instanceof BatchFailed)) throw error;
-    if (isOfDatabase(error.cause)) throw error.cause;
     for (const contractId of contractIds) await workOffContract(run, contractId);
     return contractIds.length;
   }
@@ -198,6 +197,8 @@ async function workOffSome(
       if (isLong(done.invoices)) return { done, contractCount: place + 1 };
     }
   } catch (cause) {
+    // Writes of others may share the transaction: if it cannot be kept, they get this error as it is.
+    if (isOfDatabase(cause)) throw cause;
     throw new BatchFailed('a contract of a batch could not be done', { cause });
   }
   return { done, contractCount: contractIds.length };

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import { createServer } from '../../src/server/server.ts';
@@ -157,4 +157,34 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
     },
     60_000,
   );
+
+  test('writes that share the commit of a bill run are told that its connection was lost', async () => {
+    const { organizationId: turn } = await world.engine.owner();
+    const beside = new pg.Client({ connectionString: machine.url('postgres') });
+    await beside.connect();
+    await beside.query(`CREATE FUNCTION "endSession"() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$;
+      CREATE TRIGGER "lost" BEFORE INSERT ON "invoiceLines" FOR EACH ROW EXECUTE FUNCTION "endSession"()`);
+    world.clock.set('2026-05-01T00:00:00Z');
+    const begun = vi.spyOn(world.store, 'write');
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const calls: Promise<unknown>[] = [];
+    for (const begin of [
+      async () => await world.store.write(async () => await isOver, { turn }),
+      async () => await grantOf('beside a bill run'),
+      async () => await world.call('bill.run', { body: {} }),
+    ]) {
+      calls.push(begin().catch((error: unknown) => error));
+      await expect.poll(() => begun.mock.calls.length).toBe(calls.length);
+    }
+    end();
+    const lost = expect.any(UnavailableError) as unknown;
+    expect(await Promise.all(calls)).toEqual([lost, lost, lost]);
+    begun.mockRestore();
+
+    await beside.query('DROP FUNCTION "endSession" CASCADE');
+    await beside.end();
+    expect((await kept()).has('beside a bill run')).toBe(false);
+    expect((await world.call('bill.run', { body: {} })).data).toMatchObject({ finalizedCount: 2, failedCount: 0 });
+  }, 60_000);
 });
