@@ -40,7 +40,9 @@ export async function aggregateInServer(tx: Transaction, question: GroupQuestion
 
 function conditionsOf({ request, contractIds }: GroupQuestion): Conditions {
   const conditions = scanConditions(scanOf(request));
-  if (contractIds !== undefined) conditions.add('"contractId" = ANY(?::text[])', contractIds);
+  // Hashed, whatever is planned: planned for any list, `= ANY` compares each event with thousands of contracts in turn. IS TRUE
+  // keeps it from becoming a join, which can do the same.
+  if (contractIds !== undefined) conditions.add('("contractId" IN (SELECT unnest(?::text[]))) IS TRUE', contractIds);
   return conditions;
 }
 
