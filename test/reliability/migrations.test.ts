@@ -231,6 +231,17 @@ test('a new database that is killed between any two statements of its making is 
   }
 });
 
+test('a database that two programs upgrade at once is opened by both, and kept as it was under a name for each', async () => {
+  const file = old(5);
+  const before = dump(file);
+  const stores = await Promise.all([openStore(file), openStore(file)]);
+  for (const store of stores) await store.close();
+  const copies = new Set(stores.map(({ copyBefore }) => copyBefore));
+  expect(copies).toEqual(new Set([`${file}.schema-5`, `${file}.schema-5-2`]));
+  for (const copy of copies) expect(dump(copy ?? '')).toBe(before);
+  expect(versionOf(file)).toBe(schemaVersion);
+});
+
 test('a database of a later version is refused, and no byte of it changes', async () => {
   const file = await upgraded(newFile());
   withDatabase(file, (database) => database.exec(`PRAGMA user_version = ${schemaVersion + 1}`));

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { beside, isThere, makeEmpty, publish } from '../../new-file.ts';
 import { databaseFile } from '../../../database-url.ts';
+import { ConflictError } from '../../../errors.ts';
 import { pragma } from './connection.ts';
 import { copyDatabase } from './copy-database.ts';
 
@@ -13,14 +14,25 @@ import { copyDatabase } from './copy-database.ts';
  * there is no space.
  */
 export async function backUpBeforeUpgrade(path: string, version: bigint): Promise<string | undefined> {
-  const target = freePath(`${path}.schema-${version}`);
+  const wanted = `${path}.schema-${version}`;
+  const target = freePath(wanted);
   return await beside(target, async (copy) => {
     makeEmpty(copy);
     await copyDatabase(path, copy, target);
-    if (versionOf(copy) !== version) return undefined;
+    return versionOf(copy) === version ? publishAs(copy, wanted) : undefined;
+  });
+}
+
+/** Another process that upgrades the same database may take a name just before this one does. */
+function publishAs(copy: string, wanted: string): string {
+  const target = freePath(wanted);
+  try {
     publish(copy, target);
     return target;
-  });
+  } catch (error) {
+    if (error instanceof ConflictError) return publishAs(copy, wanted);
+    throw error;
+  }
 }
 
 /** Replaces neither an earlier copy nor the files that an old program has written beside it. */
