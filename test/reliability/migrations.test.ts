@@ -1,8 +1,9 @@
 /** Reliability 11: a database of every earlier version opens, comes to the same as a new one, and loses nothing. */
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
@@ -18,7 +19,7 @@ import { selectAsBefore6 } from './older-events.ts';
 import { migrateTo } from './migrate-to.ts';
 import { firstDifference } from './reference-book.ts';
 import { damageOf, problemsOf } from './soundness.ts';
-import { momentsOf } from './statements.ts';
+import { momentsOf, watchStatements } from './statements.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/db');
 const older = Array.from({ length: schemaVersion - 1 }, (_value, index) => index + 1);
@@ -240,6 +241,38 @@ test('a database that two programs upgrade at once is opened by both, and kept a
   expect(copies).toEqual(new Set([`${file}.schema-5`, `${file}.schema-5-2`]));
   for (const copy of copies) expect(dump(copy ?? '')).toBe(before);
   expect(versionOf(file)).toBe(schemaVersion);
+});
+
+test('a database that cannot be upgraded now stays as it is, and leaves no copy beside it however often it is tried', async () => {
+  const file = old(5);
+  const holder = new DatabaseSync(file);
+  holder.exec('BEGIN IMMEDIATE');
+  const message = `the database ${file} is locked by another process (waited 10 ms); nothing was changed`;
+  for (let times = 0; times < 2; times += 1) {
+    await expect(openStore(file, { busyTimeoutMilliseconds: 10 })).rejects.toMatchObject({ message });
+  }
+  expect(readdirSync(directory).filter((name) => name.startsWith(`${basename(file)}.`))).toEqual([]);
+  holder.close();
+});
+
+test('an upgrade that stops between two versions says so, names the copy, and is done by the next opening', async () => {
+  const file = old(5);
+  const before = dump(file);
+  const direct = dump(await upgraded(old(5)));
+  const stop = watchStatements((sql) => {
+    if (sql.includes('"invoices_status"')) throw Object.assign(new Error('full'), { errcode: 13 });
+  });
+  try {
+    await expect(openStore(file)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: `no space is left for the database ${file}; it is upgraded in part, and a copy from before is kept: ${file}.schema-5`,
+      hint: 'free some space on its disk, then repeat the command',
+    });
+  } finally {
+    stop();
+  }
+  expect([versionOf(file), dump(`${file}.schema-5`)]).toEqual([12, before]);
+  expect(firstDifference(direct, dump(await upgraded(file)))).toBeUndefined();
 });
 
 test('a database of a later version is refused, and no byte of it changes', async () => {

@@ -73,8 +73,17 @@ async function migrate(connection: SqliteConnection): Promise<string | undefined
   }
   if (await makeAtOnce(connection)) return undefined;
   const version = checkOwnSchema(connection, connection.path);
-  const { backUpBeforeUpgrade } = await import('./upgrade-backup.ts');
+  const { backUpBeforeUpgrade, upgradeFailure } = await import('./upgrade-backup.ts');
   const copy = version < current ? await backUpBeforeUpgrade(connection.path, version) : undefined;
+  try {
+    await takeSteps(connection);
+    return copy;
+  } catch (error) {
+    throw copy === undefined ? error : upgradeFailure(connection, error, { copy, version });
+  }
+}
+
+async function takeSteps(connection: SqliteConnection): Promise<void> {
   const { migrations } = await import('./migrations/index.ts');
   for (const migration of migrations) {
     if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
@@ -84,7 +93,6 @@ async function migrate(connection: SqliteConnection): Promise<string | undefined
       if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = ON');
     }
   }
-  return copy;
 }
 
 /** Gives whether the database was empty. It then has the result of all steps, in one transaction and a fifth of the time. */

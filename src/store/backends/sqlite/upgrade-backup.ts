@@ -1,12 +1,14 @@
 /** Keeps a copy of a file beside it before an upgrade: the way back to the program that knew it (reliability 11). */
 
+import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import { beside, isThere, makeEmpty, publish } from '../../new-file.ts';
 import { databaseFile } from '../../../database-url.ts';
-import { ConflictError } from '../../../errors.ts';
-import { pragma } from './connection.ts';
+import { ConflictError, UnavailableError } from '../../../errors.ts';
+import { type SqliteConnection, pragma } from './connection.ts';
 import { copyDatabase } from './copy-database.ts';
+import { meaningOf } from './errors.ts';
 
 /**
  * Copies the database at `path`, which has the schema `version`, to `FILE.schema-VERSION`, with a number appended if there is an
@@ -41,6 +43,31 @@ function freePath(wanted: string): string {
     const path = number === 1 ? wanted : `${wanted}-${number}`;
     if (['', ...databaseFile.endsBeside].every((end) => !isThere(path + end))) return path;
   }
+}
+
+/**
+ * The error of an upgrade that failed after `copy` was made of the database at `version`. If the database is still at that
+ * version, the copy is removed: a server that is started again and again would fill the disk with copies. Otherwise the error
+ * names it, since the old program cannot open the database any more.
+ */
+export function upgradeFailure(
+  connection: Pick<SqliteConnection, 'path' | 'prepare'>,
+  error: unknown,
+  { copy, version }: { readonly copy: string; readonly version: bigint },
+): unknown {
+  if (pragma(connection, 'user_version') === version) {
+    rmSync(copy, { force: true });
+    return error;
+  }
+  const meaning = meaningOf(error, connection.path);
+  if (!(meaning instanceof UnavailableError)) return meaning;
+  const { hint, retryAfterSeconds } = meaning;
+  const reason = meaning.message.replace(/; nothing was changed$/, '');
+  return new UnavailableError(`${reason}; it is upgraded in part, and a copy from before is kept: ${copy}`, {
+    cause: error,
+    hint,
+    retryAfterSeconds,
+  });
 }
 
 function versionOf(copy: string): bigint {
