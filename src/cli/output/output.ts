@@ -5,7 +5,7 @@ import { isExactNumber, isNumberText } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
 import { outputFormats } from '../command-line/global-flags.ts';
 import type { GlobalFlags, OutputFormat } from '../command-line/global-flags.ts';
-import { columnOf, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
+import { columnOf, folded, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
 import { asLines, safe, safeJson, safeLines, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -211,10 +211,10 @@ export function checkFields(choice: OutputChoice, fields: readonly string[], vie
   }
   const included = Object.values(view.included ?? {}).flat();
   const columns = [...view.columns, ...included];
-  const headers = columns.map((column) => column.header.toLowerCase());
+  const headers = columns.map((column) => folded(column.header));
   const asked = [
     ...(choice.jsonFields ?? []),
-    ...(choice.columns ?? []).filter((name) => !headers.includes(name.toLowerCase())),
+    ...(choice.columns ?? []).filter((name) => !headers.includes(folded(name))),
   ];
   const unknown = asked.find((name) => !fields.includes(name.split('.')[0] ?? ''));
   if (unknown !== undefined) {
