@@ -1,7 +1,9 @@
 /** `tally profile check`: what the key in use gives access to, and how the clocks of service and machine differ. */
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, reworded } from '../../errors.ts';
+import { shellWord } from '../command-line/shell-word.ts';
 import { printBody } from '../output/output.ts';
+import type { Environment } from '../command-line/global-flags.ts';
 import { mask } from '../terminal/redact.ts';
 import { say } from '../terminal/safe-text.ts';
 import { clockWords, factsOf } from './service-check.ts';
@@ -28,7 +30,10 @@ const checkView = {
 
 export async function checkProfile(session: Session): Promise<void> {
   const target = await session.target();
-  const facts = await factsOf(target, session);
+  const facts = await factsOf(target, session).catch((error: unknown) => {
+    const isKeyRefused = error instanceof BillingError && error.kind === 'unauthorized' && target.kind === 'remote';
+    throw isKeyRefused ? reworded(error, error.message, anotherKey(target)) : error;
+  });
   const isRemote = target.kind === 'remote';
   const isOther = isRemote && facts.environment !== undefined && facts.environment !== target.environment;
   const { connection } = facts;
@@ -71,7 +76,21 @@ function inWords(data: Readonly<Record<string, unknown>>): Readonly<Record<strin
   return rest;
 }
 
-function notProduction({ profile, environment, baseUrl }: RemoteTarget): BillingError {
+/** What to do about a refused key: the usual hint is to check it. */
+function anotherKey(target: RemoteTarget): string {
+  const { profile, environment, sources } = target;
+  return profile === undefined || sources['key'] === 'TALLY_API_KEY'
+    ? 'the key is that of TALLY_API_KEY: set it to another one'
+    : `give the profile another key with: ${addAgain(profile, environment, target)}`;
+}
+
+function addAgain(profile: string, environment: Environment, { baseUrl, caFile }: RemoteTarget): string {
+  const authorities = caFile === undefined ? '' : ` --ca-file ${shellWord(caFile)}`;
+  return `tally profile add ${profile} --environment ${environment} --base-url ${shellWord(baseUrl)}${authorities}`;
+}
+
+function notProduction(target: RemoteTarget): BillingError {
+  const { profile, environment } = target;
   if (profile === undefined) {
     return new BillingError(
       'checkFailed',
@@ -82,6 +101,6 @@ function notProduction({ profile, environment, baseUrl }: RemoteTarget): Billing
     );
   }
   return new BillingError('checkFailed', `the profile says ${environment}, but the service is production`, {
-    hint: `add it again: tally profile add ${profile} --environment production --base-url ${baseUrl}`,
+    hint: `add it again: ${addAgain(profile, 'production', target)}`,
   });
 }

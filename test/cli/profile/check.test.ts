@@ -143,6 +143,18 @@ describe('a service of ours', () => {
     expect((await shell.run('profile list')).stdout).toBe('');
   });
 
+  test('a check of a key that is refused says how the profile gets another one', async () => {
+    const shell = shellOverHttp();
+    await shell.run(`${add(url)} --no-check`, { input: key });
+    const { code, stderr } = await shell.run('profile check box');
+    expect([code, stderr]).toEqual([3, expect.stringMatching(/^tally: Invalid API key\n {2}hint: give the profile /)]);
+    const [, again = ''] = /another key with: tally (.*)\n/.exec(stderr) ?? [];
+    expect((await shell.run(`${again} --key-stdin`, { input: stage.remote.TALLY_API_KEY })).code).toBe(0);
+    expect((await shell.run('profile check box')).code).toBe(0);
+    const nameless = shellOverHttp({ TALLY_BASE_URL: url, TALLY_API_KEY: key });
+    expect((await nameless.run('profile check')).stderr).toContain('hint: the key is that of TALLY_API_KEY: set it');
+  });
+
   test('that is production is no sandbox, neither to add nor in a check', async () => {
     const shell = shellOverHttp();
     const input = await keyWith('*');
