@@ -197,7 +197,8 @@ function placeholderOf(name: string, schema: Schema, shape: Shape): string {
   const { format, pattern } = inner(schema);
   if (schema.anyOf?.map((choice) => choice.format).join(' ') === 'date date-time') return 'date|date-time';
   if (format === 'date') return 'date';
-  if (format === 'date-time') return 'date-time';
+  // What is called a date may be given as one, although the service takes an instant alone (flags.ts).
+  if (format === 'date-time') return name.endsWith('Date') ? 'date|date-time' : 'date-time';
   if (format === 'email') return 'email';
   if (pattern === decimalForm.source) return 'decimal';
   if (name.endsWith('Id')) return 'id';

@@ -102,13 +102,20 @@ async function flagValue(
   { readText, bounds }: { readonly readText: ReadText; readonly bounds: ParseLimits },
 ): Promise<unknown> {
   if (spec.kind === 'list') return texts.flatMap((text) => listValues(spec, text, ','));
-  if (spec.kind !== 'object' && spec.kind !== 'objects' && spec.kind !== 'members')
-    return scalar(spec, texts.at(-1) ?? '');
+  if (spec.kind !== 'object' && spec.kind !== 'objects' && spec.kind !== 'members') {
+    const text = texts.at(-1) ?? '';
+    return scalar(spec, takesDateHere(spec) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  }
   const values: unknown[] = [];
   for (const text of texts)
     values.push(...structured(spec, text.startsWith('@') ? await readText(text.slice(1)) : text, bounds));
   if (spec.kind === 'objects') return values;
   return values.every(isJsonObject) ? joined(spec, values.flatMap(Object.entries)) : values.at(-1);
+}
+
+/** Whether a date stands for its 00:00 UTC in a field that the service takes as an instant alone. */
+function takesDateHere({ name, placeholder }: FlagSpec): boolean {
+  return name.endsWith('Date') && placeholder === 'date|date-time';
 }
 
 /** The values of a flag's text: JSON as it is, else the object of its `name=value` pairs, by the fields of the flag. */

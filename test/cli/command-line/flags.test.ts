@@ -34,6 +34,7 @@ const command = {
     flag('metadata', { kind: 'members', element: { kind: 'any' }, isNullable: true }),
     flag('dimensions', { kind: 'members', element: { kind: 'text' } }),
     flag('legalName', { kind: 'text', isNullable: true }),
+    { ...flag('endDate', { kind: 'text' }), placeholder: 'date|date-time' },
     flag('status', { kind: 'text', choices: ['In Progress'], in: 'query' }),
   ],
 } as unknown as CommandSpec;
@@ -54,6 +55,12 @@ async function bodyOf(flags: Given['flags'], extra: { whole?: unknown; cleared?:
 describe('what is typed becomes what is sent', () => {
   test.each<[string, Given['flags'], string]>([
     ['a text stays a text, even one of digits', { name: ['42'] }, '{"name":"42"}'],
+    ['a date is its 00:00 UTC', { endDate: ['2026-03-01'] }, '{"endDate":"2026-03-01T00:00:00Z"}'],
+    [
+      'a date-time stays as it is',
+      { endDate: ['2026-03-01T09:00:00+01:00'] },
+      '{"endDate":"2026-03-01T09:00:00+01:00"}',
+    ],
     ['cents are a number', { cents: ['1250'] }, '{"cents":1250}'],
     ['a number keeps its digits', { credits: ['1.10'] }, '{"credits":1.10}'],
     ['a number beyond 2^53 keeps its digits', { cents: ['9007199254740993'] }, '{"cents":9007199254740993}'],
