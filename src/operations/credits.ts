@@ -392,7 +392,7 @@ export const creditOperations = [
     response: one(verification),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'verify', positional: ['contractId'] },
-    view: { rows: 'data.findings', columns: findingColumns },
+    view: { rows: 'data.findings', columns: findingColumns, layout: 'findings' },
     examples: [{ about: 'All rules on one contract', input: { params: contractExample } }],
     documented: false,
     findings: 'data.findings',

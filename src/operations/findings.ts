@@ -28,6 +28,7 @@ export const verification = z.strictObject({
   ledgerHead: z.string(),
   findings: z.array(finding),
 });
+export type Verification = z.output<typeof verification>;
 
 /** A whole database. */
 export interface Examination {

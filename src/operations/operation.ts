@@ -89,7 +89,7 @@ export interface Column {
 }
 
 /** What a person is shown instead of a table; each is a line of cli/views/layouts.ts. */
-export type Layout = 'invoiceExplanation' | 'entryExplanation' | 'budgetBars';
+export type Layout = 'invoiceExplanation' | 'entryExplanation' | 'findings' | 'budgetBars';
 
 /** Where the rows of a table stand in the answer (`data`, `data.entries`, '' for the answer itself), and what they show. */
 export interface View {

@@ -2,9 +2,10 @@
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
-import type { Examination } from '../../operations/findings.ts';
+import type { Examination, Finding } from '../../operations/findings.ts';
 import { findingColumns } from '../../operations/maintenance.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
+import { onSameTarget } from '../command-line/same-target.ts';
 import { checkFields, printBody } from '../output/output.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import { confirmWrite } from '../session/prompts.ts';
@@ -13,7 +14,7 @@ import { type EmbeddedTarget, requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 import { tell } from '../session/tell.ts';
 
-const view = { rows: 'data.findings', columns: findingColumns } as const;
+const view = { rows: 'data.findings', columns: findingColumns, layout: 'findings' } as const;
 const fields = ['check', 'severity', 'objectId', 'problem', 'fix'];
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
@@ -58,14 +59,22 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   const maintenance = await dependencies.openMaintenance();
   if (rebuild === true) await rebuildDerived(session, target, maintenance);
   const data = await maintenance.examine(database, { isFull: full === true, events });
+  const shown = { ...data, findings: data.findings.map((each) => onSameBooks(each, data, session)) };
   // An empty table says less than the summary.
-  if (output.format !== 'table' || data.findings.length > 0) await printBody({ data }, { view, fields }, session);
+  if (output.format !== 'table' || data.findings.length > 0)
+    await printBody({ data: shown }, { view, fields }, session);
   if (session.flags.quiet !== true) tellSummary(data, session);
   const errors = data.findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
   throw new BillingError('checkFailed', `${errors.length} found to be wrong; the first: ${errors[0]?.problem}`, {
     hint: errors[0]?.fix ?? '',
   });
+}
+
+/** The finding with a fix whose commands work on this database, and on the organization that the finding is about. */
+function onSameBooks(found: Finding, { organizations }: Examination, { flags }: Session): Finding {
+  const about = organizations.length > 1 ? organizations.find(({ id }) => id === found.objectId)?.name : undefined;
+  return { ...found, fix: onSameTarget(found.fix, about === undefined ? flags : { ...flags, org: about }) };
 }
 
 async function rebuildDerived(

@@ -10,5 +10,6 @@ type DrawLayout = (body: unknown, stdout: OutputStream) => SafeText;
 export const layouts: Readonly<Record<Layout, () => Promise<DrawLayout>>> = {
   invoiceExplanation: async () => (await import('./invoice-explanation.ts')).drawInvoiceExplanation as DrawLayout,
   entryExplanation: async () => (await import('./entry-explanation.ts')).drawEntryExplanation as DrawLayout,
+  findings: async () => (await import('./findings.ts')).drawFindings as DrawLayout,
   budgetBars: async () => (await import('../charts/budgets.ts')).drawBudgets as DrawLayout,
 };

@@ -74,6 +74,31 @@ describe('tally doctor', () => {
     expect(stderr).toContain('hint: restore a backup');
   });
 
+  test('shows a person each finding whole, with a command for the same database', async () => {
+    const copy = join(stage.directory, 'copy.db');
+    await stage.tally(['backup', copy]);
+    damage(copy, ({ run }) => run('INSERT INTO eventTail VALUES (1, 5, 99)'));
+    const { stdout } = await stage.tally(['doctor', '--full', '--database', copy], { isTerminal: true, columns: 40 });
+    expect(stdout).toMatch(/^error: .{40,}\n {2}check {3}roll-ups\n {2}object {2}[\da-f-]{36}\n/);
+    expect(stdout).toContain(`fix     rebuild it from the events: tally doctor --rebuild --database ${copy}\n`);
+  });
+
+  test('names in a fix the organization that a finding is about, where there are several', async () => {
+    const copy = join(stage.directory, 'copy.db');
+    await stage.tally(['orgs', 'create', '--name', 'other']);
+    await stage.tally(['backup', copy]);
+    damage(copy, ({ run }) => {
+      run(`INSERT INTO webhookEndpoints (orgId, id, url, isEnabled, allowPrivate, secret, createdAt, updatedAt)
+        SELECT id, 'e', 'https://example.com', 1, 0, 's', createdAt, createdAt FROM organizations WHERE name = 'other'`);
+      run(`INSERT INTO webhookEvents (orgId, id, type, body, createdAt)
+        SELECT orgId, 'v', 't', '{}', createdAt FROM webhookEndpoints`);
+      run(`INSERT INTO webhookDeliveries (orgId, id, eventId, endpointId, status, attempts, createdAt)
+        SELECT orgId, 'd', 'v', 'e', 'pending', 0, '2026-02-01T00:00:00.000Z' FROM webhookEndpoints`);
+    });
+    const { stdout } = await stage.tally(['doctor', '--database', copy, '--json', 'fix']);
+    expect(stdout).toContain(`run tally serve, or: tally webhooks deliver --database ${copy} --org other`);
+  });
+
   test('ends with 0 when something is only worth a look', async () => {
     const wrong = await wrongBook();
     damage(wrong, ({ run, reseal }) => {
@@ -129,6 +154,16 @@ describe('tally credits verify', () => {
         findings: [],
       },
     });
+  });
+
+  test('shows a person what was looked at, and each finding whole', async () => {
+    const wrong = ['--database', await wrongBook()];
+    const { stdout } = await stage.tally(['credits', 'verify', contractId, ...wrong], {
+      isTerminal: true,
+      columns: 40,
+    });
+    expect(stdout).toMatch(new RegExp(`^Contract ${contractId}\\n {2}checked at .*\\n {2}entries {6}1\\n`));
+    expect(stdout).toMatch(/\n\nerror: entry \S+ does not fit the one before it\n {2}check {3}ledger-chain\n/);
   });
 
   test('ends with 10 when something is wrong', async () => {
