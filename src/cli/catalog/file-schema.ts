@@ -173,6 +173,18 @@ function namesIn(schema: unknown): string[] {
   return [...Object.keys(properties), ...Object.values(schema).flatMap(namesIn)];
 }
 
+/** Names of the fields at a place in the file; empty for what is no record. */
+export function fieldsAt(path: readonly PropertyKey[]): string[] {
+  let schema: JsonSchema | undefined = jsonSchema(catalogFile) as JsonSchema;
+  for (const step of path) schema = typeof step === 'number' ? schema?.items : schema?.properties?.[String(step)];
+  return Object.keys(schema?.properties ?? {});
+}
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+}
+
 /** The JSON Schema by which editors check a file, ending in a line end. */
 export function catalogJsonSchema(): string {
   return `${JSON.stringify(jsonSchema(catalogFile), undefined, 2)}\n`;

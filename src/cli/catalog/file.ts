@@ -9,7 +9,7 @@ import { issuesOf } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
 import { planKey, priceKey } from './definitions.ts';
 import type { Catalog, Section } from './definitions.ts';
-import { catalogFile, fieldNames } from './file-schema.ts';
+import { catalogFile, fieldNames, fieldsAt } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { definitionOf } from './from-file.ts';
 import { nearest } from './nearest.ts';
@@ -60,20 +60,21 @@ type Place = readonly [path: readonly PropertyKey[], words: string];
 function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
-    return issue.keys.map((key) => issueAt([...issue.path, key], wordsOf(key, known)));
+    return issue.keys.map((key) => issueAt([...issue.path, key], wordsOf(key, known, fieldsAt(issue.path))));
   }
   return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
 }
 
-function wordsOf(key: string, known: readonly string[]): string {
+function wordsOf(key: string, known: readonly string[], here: readonly string[]): string {
   // The service returns it, so a copied answer usually contains it.
   if (key === 'minQty') return 'unknown field: leave it out, since a tier begins where the one before it ends';
-  return unknownKey(nearest(key, known));
+  return unknownKey(nearest(key, known), here);
 }
 
-/** The words for an unknown field, with what was probably meant. */
-export function unknownKey(meant: string | undefined): string {
-  return meant === undefined ? 'unknown field' : `unknown field: did you mean ${meant}?`;
+/** The words for an unknown field, with what was probably meant, or else the fields that there are. */
+export function unknownKey(meant: string | undefined, here: readonly string[]): string {
+  if (meant !== undefined) return `unknown field: did you mean ${meant}?`;
+  return here.length === 0 ? 'unknown field' : `unknown field: the fields here are ${here.join(', ')}`;
 }
 
 /** Adds how to write a text: YAML takes 2026, true and null for what they look like. */

@@ -60,7 +60,8 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueA
     const [section] = issue.path;
     const isEntry = Object.hasOwn(sections, section ?? '') && issue.path.length === 2;
     const known = Object.keys(isEntry ? sections[section as Section].shape : scenarioFile.shape);
-    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known))));
+    const here = isEntry || issue.path.length === 0 ? known : [];
+    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known), here)));
   }
   const given = valueAt(value, issue.path.map(String).join('.'));
   // A list of all commands would be too long.

@@ -46,7 +46,16 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       'rateCards:\n  - meter: TOKENS\n    rates:\n      - { dimensions: { model: a, __proto__: b }, unitAmount: 1 }\n',
       ['catalog.yaml:4: __proto__: this name is not allowed'],
     ],
-    ['a section that is none', 'products: []\nprices: []\n', ['catalog.yaml:2: prices: unknown field']],
+    [
+      'a section that is none',
+      'products: []\nprices: []\n',
+      ['catalog.yaml:2: prices: unknown field: the fields here are products, meters, rateCards, pricing, plans'],
+    ],
+    [
+      'a field of another name inside an entry',
+      'meters:\n  - code: CALLS\n    displayName: Calls\n    eventTypeFilter: { in: [call] }\n',
+      ['catalog.yaml:4: meters[0].eventTypeFilter.in: unknown field: the fields here are include, exclude'],
+    ],
     ['a misspelt section', 'product: []\n', ['catalog.yaml:1: product: unknown field: did you mean products?']],
     ['an empty section', 'plans:\nproducts: []\n', ['catalog.yaml:1: plans: must be a list']],
     [

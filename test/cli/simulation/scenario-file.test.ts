@@ -23,6 +23,11 @@ describe('a scenario with a mistake is refused, with the line and the path of th
       ['s.yaml:1: start: must be on a day that exists: there is no 2026-02-30'],
     ],
     ['an end before the start', 'start: 2026-02-01\nuntil: 2026-01-01\n', ['s.yaml:2: until: must be after the start']],
+    [
+      'a field of another name',
+      `${head}customers:\n  - { id: acme, label: Acme }\n`,
+      [expect.stringMatching(/^s\.yaml:4: customers\[0\]\.label: unknown field: the fields here are id, name, /)],
+    ],
     ['a misspelt section', `${head}custmers: []\n`, ['s.yaml:3: custmers: unknown field: did you mean customers?']],
     [
       'a misspelt field',
