@@ -29,9 +29,9 @@ const readable = 24;
 /**
  * The columns that are shown; undefined for all of them, unchanged. If the room is too small, empty columns go, times become
  * dates, and texts are cut to at least ten columns. If that is not enough, whole columns are left out, from the right: first
- * zeros, then ids of other resources, then texts and times, at last names and amounts. Half an id cannot be copied and half an
- * amount is a different one, so those are shown whole or not at all. The id of a row stays, and so does every requested
- * column.
+ * zeros, then ids of other resources, then texts and times, then names and numbers, at last money. Half an id cannot be copied
+ * and half an amount is a different one, so those are shown whole or not at all. The id of a row stays, and so does every
+ * requested column.
  */
 export function fittedColumns(
   measured: readonly MeasuredColumn[],
@@ -117,6 +117,7 @@ function leastWidth({ column, natural }: MeasuredColumn): number {
 /** The column with the lowest worth is left out first. */
 function worthOf({ column, isZero }: MeasuredColumn): number {
   if (isZero) return 0;
+  if (column.format === 'money') return 4;
   const kind = kindOf(column);
   if (kind === 'amount' || column.path === 'name' || column.path === 'displayName') return 3;
   return kind === 'otherId' && !/external/i.test(column.path) ? 1 : 2;

@@ -87,6 +87,22 @@ test('what a row is called stays longer than its other texts and counts', async 
   expect(text.split('\n')[0]).toMatch(/^ID +NAME +UNIT USD$/);
 });
 
+test('an amount of money stays longer than the numbers that it comes from', async () => {
+  const lines: View = {
+    rows: 'data',
+    columns: [
+      { header: 'NAME', path: 'name' },
+      { header: 'QUANTITY', path: 'quantity', format: 'number' },
+      { header: 'UNIT USD', path: 'unitPrice', format: 'usd' },
+      { header: 'AMOUNT', path: 'totalAmountCents', format: 'money' },
+    ],
+  };
+  const row = { name: 'Generated tokens', quantity: 431375, unitPrice: '0.000015', totalAmountCents: 647 };
+  const stdout = { ...terminal, columns: 40 };
+  const text = await render({ data: [row] }, lines, { choice: chooseOutput({}, stdout), fields: [], stdout });
+  expect(text.split('\n')[0]?.split(/ {2,}/)).toEqual(['NAME', 'QUANTITY', 'AMOUNT']);
+});
+
 test.each([
   { columns: 62, header: 'ID NAME EVERY INTERVAL' },
   { columns: 55, header: 'ID NAME' },
