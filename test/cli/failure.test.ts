@@ -107,6 +107,7 @@ describe('a failure of the service', () => {
     ['see them with: tally orgs list', String.raw`see them with: tally orgs list --database './it'\''s.db'`],
     ['restore a backup: tally restore FILE --to DATABASE', 'restore a backup: tally restore FILE --to DATABASE'],
     ['move it with: tally copy --to DATABASE', 'move it with: tally copy --to DATABASE'],
+    ['with: tally customers list --json id,name, or not', 'with: tally customers list --json id,name TARGET, or not'],
     ['check it with: tally doctor --database b.db', 'check it with: tally doctor --database b.db'],
     ['see: tally credits grant --help', 'see: tally credits grant --help'],
   ])('names commands with the flags that chose the target: %s', async (words, shown) => {

@@ -8,11 +8,11 @@ import type { GlobalFlags } from './global-flags.ts';
 import { shellWord } from './shell-word.ts';
 
 /**
- * A command at the end of a clause, except those that use no target, and `restore`, which makes another database. Within quotes
- * a comma ends no clause.
+ * A command at the end of a clause, except those that use no target, and `restore`, which makes another database. A comma ends
+ * no clause within quotes, or inside a word such as a list of fields.
  */
 const namedCommand =
-  /(?<=[:,] )tally (?!help |pull |copy |restore |journal |api --openapi|\S+ schema|profile (?!check))(?:\\.|'[^']*'|[^,;\\'])*/g;
+  /(?<=[:,] )tally (?!help |pull |copy |restore |journal |api --openapi|\S+ schema|profile (?!check))(?:\\.|'[^']*'|,(?=\S)|[^,;\\'])*/g;
 
 /** The sentence with the flags that chose the target after each command that it names. */
 export function onSameTarget(sentence: string, { profile, database, events, org }: GlobalFlags): string {
