@@ -110,7 +110,11 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const pricing = await getPricing(context, params.pricingId);
     if (pricing.archivedAt === null) {
       const planName = await findPlanNameOfPricing(context.tx, context.orgId, pricing.id);
-      if (planName !== undefined) throw new ConflictError(`the price "${pricing.name}" is part of plan "${planName}"`);
+      if (planName !== undefined) {
+        throw new ConflictError(`the price "${pricing.name}" is part of plan "${planName}"`, {
+          hint: 'archive that plan first',
+        });
+      }
       await archivePricing(context.tx, context.orgId, { id: pricing.id, archivedAt: context.timestamp });
     }
     return { body: { data: wirePricing(pricing) } };

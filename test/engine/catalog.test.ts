@@ -277,6 +277,7 @@ describe('archiving a price', () => {
     await expect(archive(id)).rejects.toMatchObject({
       kind: 'conflict',
       message: 'the price "Support, monthly" is part of plan "Gold"',
+      hint: 'archive that plan first',
     });
     expect(await pricingNames()).toEqual(['Support, monthly']);
   });
