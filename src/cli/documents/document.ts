@@ -89,7 +89,10 @@ function endingOf(file: string): (typeof documentFormats)[number] | undefined {
   const found = documentFormats.find((each) => each === (ending === 'htm' ? 'html' : ending));
   if (ending === undefined || found !== undefined) return found;
   throw new BillingError('usage', `${file}: .${ending} is not the extension of a format`, {
-    hint: `end it with .${documentFormats.join(', .')}, or give --format`,
+    hint:
+      ending === 'pdf'
+        ? 'end it with .html: a browser saves that page as PDF'
+        : 'end it with .html, .csv or .json, or give --format',
   });
 }
 

@@ -147,7 +147,8 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
   test.each([
     ['invoices export $invoice --format csv -o json', 2, '--format and an output flag ask for two formats'],
     ['invoices export $invoice --format pdf', 2, 'Allowed choices are html, csv, json, table'],
-    ['invoices export $invoice --file invoice.pdf', 2, 'end it with .html, .csv, .json, .table, or give --format'],
+    ['invoices export $invoice --file invoice.pdf', 2, 'end it with .html: a browser saves that page as PDF'],
+    ['invoices export $invoice --file invoice.xlsx', 2, 'end it with .html, .csv or .json, or give --format'],
     ['invoices export $invoice --force', 2, '--force works only with --file'],
     ['invoices export $invoice --dry-run', 2, '--dry-run is for commands that change something'],
     ['invoices export $invoice --sender /nowhere/at/all', 2, 'cannot read /nowhere/at/all'],
