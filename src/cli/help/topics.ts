@@ -50,6 +50,12 @@ const environment = `Environment variables:
 
 A flag overrides a variable, a variable the profile, the profile the default:
 tally profile show says where each value came from.
+
+Directories, when no variable names them:
+  profiles, keys, policy.yaml       ~/.config/tallybook, or below XDG_CONFIG_HOME
+  journal, database                 ~/.local/share/tallybook, or below XDG_DATA_HOME
+  macOS                             ~/Library/Preferences/tallybook, ~/Library/Application Support/tallybook
+  Windows                           %APPDATA%\\tallybook\\Config, %LOCALAPPDATA%\\tallybook\\Data
 `;
 
 const input = `Input:
@@ -81,8 +87,9 @@ what it found, and ends with exit code 10.
 `;
 
 const policy = `Policy file:
-  policy.yaml in the configuration directory, or the file that TALLY_POLICY names. It applies to promotional grants, from
-  credits grant, --from, --resume and api alike, and is checked on this machine before anything is sent.
+  policy.yaml in the directory of profiles (tally help environment), or the file that TALLY_POLICY names. It applies to
+  promotional grants, from credits grant, --from, --resume and api alike, and is checked on this machine before anything
+  is sent.
 
   environments: [production, sandbox]   # where the rules apply; everywhere when left out
   grants:

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { helpTopics } from '../../../src/cli/help/topics.ts';
 import { userDirectories } from '../../../src/cli/target/user-directories.ts';
 import type { Surroundings } from '../../../src/cli/target/user-directories.ts';
 
@@ -26,6 +27,14 @@ describe.skipIf(process.platform === 'win32')('the directories of a user', () =>
   ];
   test.each(systems)('on %s with %o they are where the system keeps such files', (platform, env, expected) => {
     expect(userDirectories({ ...account, platform, env })).toEqual(expected);
+  });
+
+  test.each(['linux', 'darwin', 'win32'])('are told by help as they are on %s', (platform) => {
+    const env = { APPDATA: '/%APPDATA%', LOCALAPPDATA: '/%LOCALAPPDATA%' };
+    for (const path of Object.values(userDirectories({ ...account, platform, env }))) {
+      const shown = path.replace('/home/ada', '~').replace(/^\/%/, '%');
+      expect(helpTopics.environment).toContain(platform === 'win32' ? shown.replaceAll('/', '\\') : shown);
+    }
   });
 
   test.each([
