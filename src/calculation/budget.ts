@@ -69,8 +69,7 @@ export function isOfBudget(
   usage: { readonly meterId: string | undefined; readonly properties: Readonly<Record<string, string>> },
 ): boolean {
   if (budget.meterId !== undefined && budget.meterId !== null && budget.meterId !== usage.meterId) return false;
-  if (!Object.hasOwn(usage.properties, budget.eventPropertyKey)) return false;
-  return inNfc(usage.properties[budget.eventPropertyKey] ?? '') === inNfc(budget.eventPropertyValue);
+  return usage.properties[budget.eventPropertyKey] === inNfc(budget.eventPropertyValue);
 }
 
 /** Rated usage of a budget's dimension among these parts, in cents. */
