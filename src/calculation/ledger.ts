@@ -318,7 +318,7 @@ function statusOf(grant: {
 
 /** Usage of an invoice that is not finalized, or a reversal of such usage. */
 function isOpenUsage(entry: LedgerEntry, openInvoiceIds: ReadonlySet<string>): boolean {
-  return entry.lineKey !== undefined && entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
+  return entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
 }
 
 function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {
@@ -341,7 +341,7 @@ function placeOf(entry: LedgerEntry): DrawPlace {
 
 /** The grant that an entry moves; its own id for a grant. */
 export function grantIdOf(entry: LedgerEntry): string {
-  return entry.grantEntryId ?? entry.reversesEntryId ?? entry.id;
+  return entry.grantEntryId ?? entry.id;
 }
 
 function hasRemainder(grant: Pick<GrantState, 'remainingCents' | 'remainingMicros'>): boolean {
