@@ -57,10 +57,24 @@ describe('a ledger', () => {
     expect(ledgerProblems([])).toEqual([]);
   });
 
+  test('may grant credits that are worth no cent', () => {
+    expect(ledgerProblems(ledger({ ...grant, amountCents: 0n, creditMicros: 1n }))).toEqual([]);
+  });
+
+  test('has no problem any more once credits that were left without cents are gone', () => {
+    const crumb: Facts = { id: 'a', type: 'adjustment', amountCents: 0n, creditMicros: -1n };
+    const emptied = { ...usage, amountCents: -1000n, creditMicros: -99_999_999n };
+    expect(ledgerProblems(ledger(grant, emptied, crumb))).toEqual([]);
+  });
+
   test.each<[string, LedgerEntry[]]>([
     ['grant g is negative', ledger({ ...grant, amountCents: -1n })],
-    ['usage u is positive', ledger(grant, { ...usage, amountCents: 400n })],
+    ['grant g is negative', ledger({ ...grant, creditMicros: -1n })],
+    ['usage u is positive', ledger(grant, { ...usage, amountCents: 1n, creditMicros: 0n })],
+    ['usage u is positive', ledger(grant, { ...usage, creditMicros: 1n })],
+    ['expiration e is positive', ledger(grant, { id: 'e', type: 'expiration', amountCents: 1n })],
     ['the balance after entry u is not the sum', ledger(grant, { ...usage, balanceAfterCents: 601n })],
+    ['the balance after entry u is not the sum', ledger(grant, { ...usage, creditBalanceAfterMicros: 0n })],
     ['usage u has no grant before it', ledger(usage, grant)],
     ['usage u has no grant before it', ledger(grant, { ...usage, grantEntryId: 'x' })],
     ['entry u belongs to no grant', ledger(grant, { ...usage, grantEntryId: 'x' })],

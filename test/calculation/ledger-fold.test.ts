@@ -44,7 +44,10 @@ function ledgerOf(steps: readonly Step[]): LedgerEntry[] {
       type,
       amountCents: type === 'reversal' && undone !== undefined ? -undone.amountCents : amountCents,
       creditMicros: 0n,
-      ...(type === 'grant' ? { expiresAt: at(`2026-03-0${1 + grant}`) } : { grantEntryId: own?.id }),
+      // The third kind never expires.
+      ...(type === 'grant'
+        ? { expiresAt: grant === 2 ? undefined : at(`2026-03-0${1 + grant}`) }
+        : { grantEntryId: own?.id }),
       ...(type === 'reversal' && undone !== undefined
         ? { reversesEntryId: undone.id, grantEntryId: undone.grantEntryId ?? undone.id }
         : {}),
