@@ -68,6 +68,7 @@ test.each([
   ['another meter', { meterIds: ['other'] }, false],
   ['an empty list', { meterIds: [] }, false],
   ['meter and another product', { meterIds: ['meter'], productIds: ['other'] }, false],
+  ['another pricing', { pricingIds: ['other'] }, false],
   ['pricing and event name', { pricingIds: ['pricing'], eventNames: ['call'] }, true],
   ['one property value', { properties: { team: 'red' } }, true],
   ['one of several values', { properties: { team: ['blue', 'red'] } }, true],

@@ -37,8 +37,10 @@ describe('the rate of a combination', () => {
   });
 
   test('of equal specificity the one listed first wins', () => {
-    const tied = usageItem({ dimensionRates: [rate({ region: 'eu' }, '2'), rate({ model: 'a' }, '1')] });
-    expect(rateFor(tied, { model: 'a', region: 'eu' }).unitAmount).toBe('2');
+    const tied = [rate({ region: 'eu' }, '2'), rate({ model: 'a' }, '1')];
+    const firstOf = (dimensionRates: readonly DimensionRate[]) =>
+      rateFor(usageItem({ dimensionRates }), { model: 'a', region: 'eu' }).unitAmount;
+    expect([firstOf(tied), firstOf(tied.toReversed())]).toEqual(['2', '1']);
   });
 
   test('without a match the fallback, and without one the own price with its tiers', () => {
@@ -61,6 +63,19 @@ test.each([
   ['with a tier', { tiers: [{ minQty: '0', maxQty: '', unitAmount: '1.5', flatAmount: '0' }] }, false],
 ])('a price %s is the same price: %s', (_, other, isSame) => {
   expect(isSamePrice({ unitAmount: '1.5', tiers: [] }, { unitAmount: '1.5', tiers: [], ...other })).toBe(isSame);
+});
+
+test.each([
+  ['written with more zeros', { unitAmount: '2.0' }, true],
+  ['that ends elsewhere', { maxQty: '20' }, false],
+  ['of another unit amount', { unitAmount: '3' }, false],
+  ['of another flat amount', { flatAmount: '5' }, false],
+])('a price with a tier %s is the same price: %s', (_, other, isSame) => {
+  const first = { minQty: '0', maxQty: '10', unitAmount: '2', flatAmount: '4' };
+  const last = { minQty: '10', maxQty: '', unitAmount: '1', flatAmount: '0' };
+  const changed = { ...first, ...other };
+  const tiers = [changed, { ...last, minQty: changed.maxQty }];
+  expect(isSamePrice({ tiers: [first, last] }, { tiers })).toBe(isSame);
 });
 
 test('a combination is looked at once, however many sets of dimensions a card names', () => {
@@ -165,9 +180,15 @@ describe('the snapshot', () => {
       ],
       [{ index: 1, field: 'dimensions' }],
     ],
+    [
+      'the same combination of two meters',
+      ['meter', 'other meter'].map((meterId) => ({ meterId, dimensions: { a: '1' }, unitAmount: '1' })),
+      [],
+    ],
     ['two combinations', [1, 2].map((n) => ({ meterId: 'meter', dimensions: { a: `${n}` }, unitAmount: '1' })), []],
   ])('overriding %s has the problems %j', (_, overrides, problems) => {
-    expect(findOverrideProblems([source()], overrides)).toMatchObject(problems);
+    const sources = [source(), { ...source(), pricingId: 'other pricing', meterId: 'other meter' }];
+    expect(findOverrideProblems(sources, overrides)).toMatchObject(problems);
   });
 });
 
