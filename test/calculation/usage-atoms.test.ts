@@ -63,6 +63,8 @@ describe('atoms', () => {
     ]);
     const alike = [reading('5', red), reading('5', blue)];
     expect(rowsOf(rate('MAX', [alike]).atoms)).toEqual(['02-01 blue 5']);
+    const named = [reading('5', { eventName: 'read' }), reading('5', { eventName: 'call' })];
+    expect(rate('MAX', [named]).atoms.map(({ eventName }) => eventName)).toEqual(['call']);
   });
 
   test('of the smallest value are those of the group that has it', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimalText } from '../../src/calculation/money.ts';
 import type { MeteredEvent } from '../../src/calculation/metering.ts';
-import { createUsageFold, type MeterRules, noDimensions } from '../../src/calculation/usage-fold.ts';
+import { createUsageFold, mergeReadings, type MeterRules, noDimensions } from '../../src/calculation/usage-fold.ts';
 import type { UsageReading } from '../../src/calculation/usage-atoms.ts';
 
 const meter: MeterRules = {
@@ -79,6 +79,25 @@ describe('a fold of events', () => {
       '//team,red: 1 of 1',
       '//team,blue: 2 of 1',
       '//: 4 of 1',
+    ]);
+  });
+
+  test('of parts of the events comes together by group, event name and property', () => {
+    const events = [
+      event({ tokens: 1, model: 'large', team: 'red' }),
+      event({ tokens: 2, model: 'small', team: 'red' }),
+      event({ tokens: 4, model: 'large', team: 'red' }, 'chat'),
+      event({ tokens: 8, model: 'large', team: 'blue' }),
+    ];
+    const dimensions = { needsEventName: true, propertyKeys: ['team'] };
+    const usage = createUsageFold({ ...meter, groupKeys: ['model'] }, dimensions);
+    for (const each of events) usage.add(each, 0);
+    const readings = usage.readings(0, 1);
+    expect(rowsOf(mergeReadings('SUM', [...readings, ...readings.toReversed()]))).toEqual([
+      'large/call/team,red: 2 of 2',
+      'small/call/team,red: 4 of 2',
+      'large/chat/team,red: 8 of 2',
+      'large/call/team,blue: 16 of 2',
     ]);
   });
 
