@@ -142,6 +142,11 @@ describe('a cut period', () => {
     expect(seats?.unitPriceCents).toBe(405n);
   });
 
+  test('follows whole ones, which show the price a unit beside their flat amount', () => {
+    const [seats] = draftInvoice(terms, periodOf(terms, 0)).lines;
+    expect(seats).toMatchObject({ totalCents: 3400n, unitPriceCents: 1000n, proration: undefined });
+  });
+
   test('of none of an item is its part of the flat amount, at no price a unit', () => {
     const none = { ...terms, items: [flatItem({ quantity: '0', flatAmount: '28' })] };
     const [seats] = draftInvoice(none, periodOf(none, 1)).lines;
@@ -219,10 +224,13 @@ describe('lines', () => {
   test('have keys that are unique, and the same on every reading', () => {
     const quantities = ['a', 'b'].map((model) => ({ groupValues: { model }, quantity: decimal('1') }));
     const item = usageItem({ flatAmount: '1' });
-    const terms = termsOf({ items: [flatItem(), item], creditGrantCents: 1n });
+    const terms = termsOf({
+      items: [flatItem(), item, usageItem({ id: 'item2', flatAmount: '1' })],
+      creditGrantCents: 1n,
+    });
     const rated = () => new Map([['item', rateUsage(item, quantities)]]);
     const keys = () => draftInvoice(terms, periodOf(terms, 0), rated()).lines.map((line) => line.lineKey);
-    expect(new Set(keys()).size).toBe(5);
+    expect(new Set(keys()).size).toBe(7);
     expect(keys()).toEqual(keys());
   });
 });
