@@ -71,21 +71,24 @@ describe('draft invoices', () => {
     expect(new Set(all.map((invoice) => invoice.invoiceNumber)).size).toBe(12);
   });
 
-  test('go at most 120 periods ahead, and are topped up when they come near', async () => {
-    const customerId = await createCustomer(world, 'acme');
-    const pricingIds = [await createFlatPrice(world, { priceInterval: 'WEEK' })];
-    const contractId = await createContract(world, {
-      customerId,
-      pricingIds,
-      startDate: '2026-03-01',
-      endDate: '2029-03-01',
-    });
-    const count = async () => (await world.call('invoices.list', { query: { customerId, limit: '1' } })).total;
-    expect(await count()).toBe(120);
-    world.clock.advance({ weeks: 10 });
-    await world.call('credits.settle', { params: { contractId } });
-    expect(await count()).toBe(130);
-  });
+  test.each([
+    ['a fixed term', 'WEEK', '2029-03-01', { weeks: 10 }],
+    ['a rolling contract whose usage is billed in twenty years', 'MONTH', undefined, { months: 10 }],
+  ])(
+    'of %s go at most 120 periods ahead, and are topped up when they come near',
+    async (_what, priceInterval, endDate, later) => {
+      const customerId = await createCustomer(world, 'acme');
+      const meterId = await createMeter(world, 'TOKENS');
+      const usage = await createPrice(world, meterId, { priceInterval: 'YEAR', priceIntervalCount: 20 });
+      const pricingIds = [await createFlatPrice(world, { priceInterval }), ...(endDate === undefined ? [usage] : [])];
+      const contractId = await createContract(world, { customerId, pricingIds, startDate: '2026-03-01', endDate });
+      const count = async () => (await world.call('invoices.list', { query: { customerId, limit: '1' } })).total;
+      expect(await count()).toBe(120);
+      world.clock.advance(later);
+      await world.call('credits.settle', { params: { contractId } });
+      expect(await count()).toBe(130);
+    },
+  );
 
   test('of a rolling contract are topped up by whatever writes to it', async () => {
     const acme = await subscribe(world);
