@@ -139,7 +139,7 @@ function refuseEarly({ now, finalizationGraceHours }: CallContext, invoice: Invo
 /** A draft shows whatever prices and events come to; an amount that is kept for ever has a limit (security 8, SEC-71). */
 function refuseTooLarge(invoice: Invoice, draft: InvoiceDraft): void {
   const amounts = [draft.totalCents, ...draft.lines.map(({ totalCents }) => totalCents)];
-  const tooLarge = amounts.find((cents) => cents > limits.centsMaximum || cents < -limits.centsMaximum);
+  const tooLarge = amounts.find((cents) => cents > limits.centsMaximum);
   if (tooLarge === undefined) return;
   throw new ConflictError(
     `invoice ${invoice.number} cannot be finalized over ${tooLarge} cents, more than ${limits.centsMaximum}`,
