@@ -29,7 +29,7 @@ interface Claim {
   readonly billed: readonly EpochInterval[];
   readonly billedWithin: EpochInterval;
   /** When it takes events that name no contract, unless an earlier contract does. */
-  readonly taking: EpochInterval | undefined;
+  readonly taking: EpochInterval;
 }
 
 /** A meter by which finalized invoices billed a customer's usage. */
@@ -122,11 +122,9 @@ function billedMetersOf(
     if (matches === undefined) return [];
     const ofContracts = Map.groupBy(windows, ({ contractId }) => contractId);
     const claims = coverages.flatMap((coverage): [string, Claim][] => {
-      const { contractId } = coverage;
-      const own = (ofContracts.get(contractId) ?? []).map(({ interval }) => interval);
-      const taking = coverage.meterIds.has(meterId) ? coverage : undefined;
-      if (own.length === 0 && taking === undefined) return [];
-      return [[contractId, { billed: own, billedWithin: spanOf(own), taking }]];
+      if (!coverage.meterIds.has(meterId)) return [];
+      const billed = (ofContracts.get(coverage.contractId) ?? []).map(({ interval }) => interval);
+      return [[coverage.contractId, { billed, billedWithin: spanOf(billed), taking: coverage }]];
     });
     return { matches, claims: new Map(claims) };
   });
@@ -150,11 +148,9 @@ function isBilled({ matches, claims }: BilledMeter, event: BilledEvent): boolean
   return claim !== undefined && hasBilled(claim, timestampEpochMs) && matches(event);
 }
 
-/** The first contract, in their order, that has billed usage of this instant, or takes it. */
+/** The first contract, in their order, that takes usage of this instant: what a contract has billed lies within what it takes. */
 function claimOf(claims: Iterable<Claim>, epochMs: number): Claim | undefined {
-  for (const claim of claims) {
-    if (hasBilled(claim, epochMs) || (claim.taking !== undefined && isWithin(claim.taking, epochMs))) return claim;
-  }
+  for (const claim of claims) if (isWithin(claim.taking, epochMs)) return claim;
   return undefined;
 }
 
