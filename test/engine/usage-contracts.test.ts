@@ -260,6 +260,15 @@ describe('an event is billed on one contract', () => {
     expect([await total(first), await total(second)]).toEqual([0, 1]);
   });
 
+  test('by each meter on the oldest that prices it, though both meters read the same events', async () => {
+    const older = await contractOf();
+    world.clock.advance({ seconds: 1 });
+    const calls = await createPrice(world, await createMeter(world, 'CALLS', { aggregationType: 'COUNT' }));
+    const both = await contractOf({ pricingIds: [pricingId, calls] });
+    await use('2026-01-10', 100);
+    expect([await total(older), await total(both)]).toEqual([1, 0.01]);
+  });
+
   test('on a cancelled one until its last day', async () => {
     const first = await contractOf({ endDate: undefined });
     await world.call('contracts.cancel', { params: { contractId: first }, body: { cancelAt: 'end_of_period' } });
