@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
-import { send } from '../support/usage-scenario.ts';
+import { createContract, send } from '../support/usage-scenario.ts';
 import { countedBytes, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -49,6 +49,16 @@ describe('budgets', () => {
         },
       },
     ]);
+  });
+
+  test('those of two contracts of a customer that one batch reaches are told each', async () => {
+    await listen(world, ['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    const { customerId, pricingId } = acme;
+    const terms = { customerId, pricingIds: [pricingId], startDate: '2026-03-01', ...contract };
+    const both = [acme, { ...acme, contractId: await createContract(world, terms) }];
+    await send(world, ...both.flatMap((each) => eventsOfIngester(each, at, 50)));
+    expect((await outboxOf(world)).map(({ data }) => data['contractId'])).toEqual(both.map((each) => each.contractId));
   });
 
   test('another cap arms it again, and the next evaluation tells again', async () => {
@@ -154,8 +164,8 @@ describe('budgets', () => {
   });
 });
 
-/** Twenty cents of the budget's dimension, in two events. */
-function eventsOfIngester({ customerId, contractId }: Subscription, timestamp: string) {
-  const event = { customerId, contractId, timestamp, properties: { tokens: 10, model: 'large' } };
+/** Cents of the budget's dimension, twenty if not given otherwise, in two events. */
+function eventsOfIngester({ customerId, contractId }: Subscription, timestamp: string, tokens = 10) {
+  const event = { customerId, contractId, timestamp, properties: { tokens, model: 'large' } };
   return [event, event];
 }
