@@ -128,6 +128,16 @@ test('a note stands beside the file itself, by whatever name that was opened', a
   expect(existsSync(`${link}-newest`)).toBe(false);
 });
 
+test('a note keeps the latest time of all organizations, though one that is behind writes last', async () => {
+  const world = await open('2026-03-01T00:00:00.000Z');
+  const eu = await world.addOrganization('eu');
+  world.clock.set('2026-03-05T00:00:00.000Z');
+  await createCustomer(world, 'first');
+  world.clock.set('2026-03-04T00:00:00.000Z');
+  await eu.call('products.create', { body: { name: 'Behind' } });
+  expect(readFileSync(`${file}-newest`, 'utf8')).toMatch(/^2026-03-05T00:00:00.000Z /);
+});
+
 test.each([
   ['set back', { name: 'clock.set', input: { body: { to: '2026-01-01T00:00:00Z' } } }],
   ['simulated no more', { name: 'clock.reset', input: {} }],
