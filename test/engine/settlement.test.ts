@@ -207,6 +207,19 @@ describe('settlement', () => {
     expect(blocks).toMatchObject([{ status: 'expired', remainingCents: 0, remainingCredits: 0, originalCredits: 100 }]);
   });
 
+  test('tells of no fall where a draft takes at once what a refund gives back', async () => {
+    const acme = await subscribe(world, { contract: { creditSettings: { alertThresholdsCents: [100] } } });
+    await grant(world, acme, { amountCents: 600 });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await use(world, acme, { tokens: 600, at: '2026-03-05T00:00:00Z' });
+    const { id: invoiceId } = await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    await use(world, acme, { tokens: 600, at: '2026-04-01T00:00:00Z' });
+    await listen(world, ['credit.threshold_crossed', 'credit.balance_depleted']);
+    await world.call('invoices.refund', { params: { invoiceId }, body: { restoreCredits: true } });
+    expect(await movements(world, acme)).toEqual(['grant 600 0', 'usage -600 0', 'reversal 600 0', 'usage -600 0']);
+    expect(await outboxOf(world)).toEqual([]);
+  });
+
   test('takes the last credit with the last cent', async () => {
     const acme = await subscribe(world);
     const id = await grant(world, acme, { creditAmount: 33.333333, creditRateCents: 3 });
