@@ -39,6 +39,9 @@ export function gatherBytes(): GatheredBytes {
 export async function bytesOf(stream: Readable, most: number): Promise<Buffer | undefined> {
   const gathered = gatherBytes();
   return await new Promise((resolve, reject) => {
+    const refuse = (): void => reject(new Error('the body was cut off'));
+    // Nothing comes of such a stream any more, not even an end.
+    if (stream.destroyed) return refuse();
     stream.on('data', function add(piece: Uint8Array) {
       if (gathered.length + piece.length <= most) return gathered.add(piece);
       stream.off('data', add);
@@ -46,6 +49,6 @@ export async function bytesOf(stream: Readable, most: number): Promise<Buffer | 
     });
     stream.on('end', () => resolve(gathered.whole()));
     stream.on('error', reject);
-    stream.on('close', () => reject(new Error('the body was cut off')));
+    stream.on('close', refuse);
   });
 }

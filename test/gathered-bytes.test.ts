@@ -37,6 +37,7 @@ test('of a stream as many bytes are taken as are allowed, and one that ends earl
   const read = bytesOf(cut, 3);
   cut.destroy();
   await expect(read).rejects.toThrow('cut off');
+  await expect(bytesOf(cut, 3)).rejects.toThrow('cut off');
 });
 
 describe('a million chunks of one byte', () => {

@@ -9,10 +9,9 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createClock } from '../support/world.ts';
 import { createSampleEngine, fullKey, startService } from './harness.ts';
-import type { SampleAnswers } from './harness.ts';
+import type { SampleAnswers, SampleEngine } from './harness.ts';
 
-async function startWatched(answers: SampleAnswers) {
-  const engine = createSampleEngine(answers);
+async function startWatched(answers: SampleAnswers, engine: SampleEngine = createSampleEngine(answers)) {
   const metrics = createMetrics({ engine, version: '1.2.3', now: createClock().now });
   const service = await startService(engine, { metrics });
   return { service, read: async () => (await service.send('/metrics')).text };
@@ -84,6 +83,29 @@ test('a body that never came to its end is a request that ended', async () => {
   );
   socket.end('{');
   await expect.poll(() => service.log).toMatchObject([{ route: '/v1/customers', status: 400 }]);
+  expect(await read()).toContain('tally_http_requests_in_flight 1\n');
+});
+
+test('a body that nobody read before its caller hung up is that of a request that ended', async () => {
+  const asked = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  const engine = createSampleEngine();
+  const authenticate = async (key: string) => {
+    asked.resolve();
+    await gone.promise;
+    return await engine.authenticate(key);
+  };
+  const { service, read } = await startWatched({}, { ...engine, authenticate });
+  const head = 'POST /v1/customers HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2';
+  const socket = await begin(service.port, head);
+  socket.write('{}');
+  await asked.promise;
+  socket.destroy();
+  await once(socket, 'close');
+  await service.send('/healthz');
+  gone.resolve();
+  const ended = expect.objectContaining({ route: '/v1/customers', status: 400, isAborted: true }) as unknown;
+  await expect.poll(() => service.log).toContainEqual(ended);
   expect(await read()).toContain('tally_http_requests_in_flight 1\n');
 });
 
