@@ -2,9 +2,9 @@
 
 import { resolve } from 'node:path';
 
-import { DamagedError } from '../errors.ts';
+import { DamagedError, NotFoundError } from '../errors.ts';
 import type { Maintenance } from '../operations/maintenance.ts';
-import { inspectDamagedStore, openStore, refuseUnknownSslMode } from '../store/open.ts';
+import { inspectDamagedStore, isToBeMade, openStore, pathOf, refuseUnknownSslMode } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
 export function createMaintenance({
@@ -38,11 +38,13 @@ export function createMaintenance({
     },
     async rebuild(database, options) {
       await check(database);
+      if (isToBeMade(database))
+        throw new NotFoundError(`there is no database ${pathOf(database)}`, { hint: 'check the path' });
       const store = await openStore(database, options);
       try {
         const { upkeep } = store.events;
         if (upkeep !== undefined) await store.write(async (tx) => await upkeep.rebuild(tx));
-        return upkeep !== undefined;
+        return { isRebuilt: upkeep !== undefined, copyBefore: store.copyBefore };
       } finally {
         await store.close();
       }

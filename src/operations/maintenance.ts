@@ -14,8 +14,14 @@ export interface Maintenance {
   kindOf(database: string): Promise<DatabaseKind>;
   /** Checks a database against every rule, and changes nothing. `isFull` also reads every index and event. */
   examine(database: string, options: ExamineOptions): Promise<Examination>;
-  /** Makes anew, from the events alone, what a database keeps to find and meter them quickly; false where it keeps nothing. */
-  rebuild(database: string, options?: Pick<ExamineOptions, 'events'>): Promise<boolean>;
+  /**
+   * Makes anew, from the events alone, what a database keeps to find and meter them quickly; `isRebuilt` is false where it keeps
+   * nothing. Throws NotFoundError if there is no file. One of an older version is upgraded before, and `copyBefore` is its copy.
+   */
+  rebuild(
+    database: string,
+    options?: Pick<ExamineOptions, 'events'>,
+  ): Promise<{ readonly isRebuilt: boolean; readonly copyBefore: string | undefined }>;
   /** Writes a database as it stands now to a new file, with its manifest beside it. */
   backUp(paths: { readonly from: string; readonly to: string }): Promise<BackupManifest>;
   /** Directories beside a backup with other copies that are being made, or were when their process was killed. */

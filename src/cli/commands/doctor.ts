@@ -8,6 +8,7 @@ import type { Maintenance } from '../../operations/maintenance.ts';
 import { onSameTarget } from '../command-line/same-target.ts';
 import { checkFields, printBody } from '../output/output.ts';
 import { counted, say } from '../terminal/safe-text.ts';
+import { tellOfOpening } from '../session/open-session.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
 import { type EmbeddedTarget, requireEmbedded } from '../target/target.ts';
@@ -77,18 +78,13 @@ function onSameBooks(found: Finding, { organizations }: Examination, { flags }: 
   return { ...found, fix: onSameTarget(found.fix, about === undefined ? flags : { ...flags, org: about }) };
 }
 
-async function rebuildDerived(
-  { flags, terminal }: Session,
-  { database, events }: EmbeddedTarget,
-  maintenance: Maintenance,
-): Promise<void> {
-  const words =
-    flags.dryRun === true
-      ? 'the data derived from events would be rebuilt'
-      : (await maintenance.rebuild(database, { events }))
-        ? 'the data derived from events was rebuilt'
-        : 'there is no data derived from events here';
-  tell({ flags, terminal }, say`${withoutPassword(database)}: ${words}`);
+async function rebuildDerived(session: Session, target: EmbeddedTarget, maintenance: Maintenance): Promise<void> {
+  const { database, events } = target;
+  const tellWords = (words: string): void => tell(session, say`${withoutPassword(database)}: ${words}`);
+  if (session.flags.dryRun === true) return tellWords('the data derived from events would be rebuilt');
+  const { isRebuilt, copyBefore } = await maintenance.rebuild(database, { events });
+  tellOfOpening(session, target, { copyBefore });
+  tellWords(isRebuilt ? 'the data derived from events was rebuilt' : 'there is no data derived from events here');
 }
 
 function tellSummary(

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -63,6 +64,24 @@ describe('tally doctor', () => {
     expect(exitCode).toBe(0);
     expect(stderr).toContain(`${copy}: the data derived from events was rebuilt\n`);
     expect(await stage.tally(['doctor', '--rebuild', '--quiet', '--database', wrong])).toMatchObject({ exitCode: 10 });
+  });
+
+  test('refuses to rebuild what is not there, and makes no file for it', async () => {
+    const missing = join(stage.directory, 'misspelt.db');
+    expect(await stage.tally(['doctor', '--rebuild', '--database', missing])).toMatchObject({
+      exitCode: 4,
+      stderr: `tally: there is no database ${missing}\n  hint: check the path\n`,
+    });
+    expect(existsSync(missing)).toBe(false);
+  });
+
+  test('says that it upgraded what it rebuilds, and where the copy from before is', async () => {
+    const older = join(stage.directory, 'older.db');
+    writeFileSync(older, gunzipSync(readFileSync(join(import.meta.dirname, '../../fixtures/db/v13.sqlite.gz'))));
+    const { stderr } = await stage.tally(['doctor', '--rebuild', '--database', older]);
+    expect(stderr).toContain(
+      `upgraded the database; a copy from before is kept: ${older}.schema-13\n${older}: the data derived`,
+    );
   });
 
   test('ends with 10 when something is wrong, names it, and says what to do', async () => {
