@@ -71,10 +71,10 @@ const organizationView: View = {
   columns: [
     { header: 'ID', path: 'id' },
     { header: 'NAME', path: 'name' },
+    { header: 'ENVIRONMENT', path: 'environment' },
     { header: 'KEY PREFIX', path: 'keyPrefix' },
     { header: 'SALES TAX', path: 'salesTaxEnabled', format: 'boolean' },
     { header: 'PROCESSOR', path: 'paymentProcessor' },
-    { header: 'ENVIRONMENT', path: 'environment' },
   ],
 };
 

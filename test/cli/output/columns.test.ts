@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { chooseOutput, render } from '../../../src/cli/output/output.ts';
+import { operations } from '../../../src/operations/all.ts';
 
 const pipe = { isTerminal: false, hasColor: false, hasUnicode: false, columns: undefined };
 
@@ -13,3 +14,19 @@ test.each(['external id', 'EXTERNAL ID', 'externalId', 'external-id'])(
     expect(await render(body, view, { choice, fields: ['metadata'], stdout: pipe })).toBe('acme\n');
   },
 );
+
+test('on 80 columns the list of organizations says which are production', async () => {
+  const terminal = { ...pipe, isTerminal: true, columns: 80 };
+  const organization = {
+    id: '01900000-0000-7000-8000-000000000001',
+    name: 'default',
+    keyPrefix: 'tally',
+    salesTaxEnabled: false,
+    paymentProcessor: null,
+    environment: 'production',
+  };
+  const { view } = operations['orgs.list'];
+  const choice = chooseOutput({}, terminal);
+  const text = await render({ data: [organization] }, view, { choice, fields: [], stdout: terminal });
+  expect(text).toContain('default  production');
+});
