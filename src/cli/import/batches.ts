@@ -56,7 +56,7 @@ export async function* readBatches(input: Readable, options: ReadingOptions, onS
     // The sum that would tell stands at the end, so wrong rows may have been read, and sent.
     throw meaningOf(error, {
       ifCut: 'get all of it, and import that; rows that are done count once',
-      ifWrong: 'get a sound copy, and import that; rows of this one may be wrong: see tally usage events',
+      ifWrong: 'get a sound copy, and import that; rows of this one may be wrong; see them with: tally usage events',
     });
   }
 }

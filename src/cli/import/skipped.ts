@@ -43,7 +43,7 @@ export function tellSkipped(
   }
   const what = isRehearsal
     ? 'correct them before they are imported'
-    : 'import corrected rows under the same keys (tally usage events shows them; --key-column): under other keys they count as additional events';
+    : 'import corrected rows under the same keys (--key-column), since under others they count as additional events; see the keys with: tally usage events';
   tell(
     session,
     say`  hint: nothing is billed for them; write numbers with digits and a point, such as 1000.50: ${what}`,

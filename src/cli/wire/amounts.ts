@@ -23,6 +23,6 @@ export function currencyOf(entries: readonly { readonly currency: string }[]): s
   const [found = currency, other] = new Set(entries.flatMap((entry) => entry.currency ?? []));
   if (other === undefined) return found;
   throw new BillingError('checkFailed', `the ledger has entries in ${found} and in ${other}, which do not add up`, {
-    hint: 'see them with: tally credits ledger',
+    hint: 'see them with: tally credits ledger CONTRACT-ID',
   });
 }

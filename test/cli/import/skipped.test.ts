@@ -238,6 +238,13 @@ test('a file that is read in a thread says the same', async () => {
   ]);
 });
 
+test('the events are shown of the organization that they were imported into', async () => {
+  stage = await stageWithAcme('embedded');
+  await addMeter('TOKENS', '--aggregation-key', 'tokens');
+  const { stderr } = await importing(table, ...ofRequests, '--org', 'default');
+  expect(stderr).toContain('; see the keys with: tally usage events --org default\n');
+});
+
 describe('an import does not need the meters', () => {
   beforeEach(async () => (stage = await stageWithAcme('embedded')));
 
