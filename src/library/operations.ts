@@ -3251,7 +3251,7 @@ export interface Operations {
       };
     };
   };
-  /** Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept. */
+  /** Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts. Invoices are finalized from 12:00 UTC of their date on; where time is simulated, from that date on. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept. */
   readonly 'bill.run': {
     readonly input: {
       readonly body?: {

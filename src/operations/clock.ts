@@ -198,7 +198,7 @@ export const clockOperations = [
     name: 'bill.run',
     summary: 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts',
     description:
-      'Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept.',
+      'Invoices are finalized from 12:00 UTC of their date on; where time is simulated, from that date on. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept.',
     scope: '*',
     status: 200,
     params: noParams,
@@ -214,7 +214,7 @@ export const clockOperations = [
     view: runView,
     examples: [
       { about: 'What is due now', input: { body: {} } },
-      { about: 'What was due by the end of March', input: { body: { until: '2026-04-01' } } },
+      { about: 'Invoices up to those of March', input: { body: { until: '2026-04-01T12:00:00Z' } } },
     ],
     documented: false,
     movesMoney: true,
