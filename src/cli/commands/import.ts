@@ -78,7 +78,7 @@ Examples:
     .command('events')
     .summary('Events from CSV, JSON lines or CloudEvents')
     .description(
-      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns. Compressed with gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips because they are not numbers are named at the end, and so are events that no meter reads or that come too late to be billed.',
+      'Makes an event of every row of a CSV file with a header line, or of every record of JSON lines or a JSON array: events as the interface takes them, CloudEvents (type, subject as customer, time, data), or plain records, whose members count as columns (data.bytes names one inside another). Compressed with gzip or not. A row keeps its identity: importing a file again, or one that has grown, counts nothing twice. Values that a meter skips because they are not numbers are named at the end, and so are events that no meter reads or that come too late to be billed.',
     )
     .usage('<file> [flags]')
     .argument('<file>', 'path of the file, or - for standard input')
