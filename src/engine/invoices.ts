@@ -48,7 +48,9 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
   'invoices.send': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
     if (invoice.status !== 'In Progress' && invoice.status !== 'In Transit' && invoice.status !== 'Paid') {
-      throw new ConflictError(`invoice is ${invoice.status}; cannot send`);
+      const isDraft = invoice.status === 'Drafted';
+      const hint = `finalize it first: tally invoices finalize ${invoice.id}`;
+      throw new ConflictError(`invoice is ${invoice.status}; cannot send`, isDraft ? { hint } : {});
     }
     if (invoice.sentAt !== undefined) return await unchanged(context, invoice.id);
     if (await isCustomerPaused(context, invoice.customerId)) {
