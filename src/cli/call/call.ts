@@ -18,7 +18,7 @@ import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { moneyText, wireText } from '../wire/rows.ts';
+import { folded, moneyText, wireText } from '../wire/rows.ts';
 import { type Picture, printAnswer } from './answer.ts';
 import type { Asking } from './judge-first.ts';
 import { readInput } from './read-input.ts';
@@ -81,7 +81,7 @@ function checkIncluded(command: CommandSpec, { query }: CallInput, { output }: S
   if (asked.some((name) => !Object.hasOwn(included, name))) return;
   const shown = namesOf(output);
   const isOf = (field: string, name: string) =>
-    field.split('.')[0] === name || included[name]?.some(({ header }) => header.toLowerCase() === field.toLowerCase());
+    field.split('.')[0] === name || included[name]?.some(({ header }) => folded(header) === folded(field));
   const missing = Object.keys(included).find((name) => !asked.includes(name) && shown.some((each) => isOf(each, name)));
   if (missing === undefined) return;
   const isTaken = command.flags.some(({ name }) => name === 'include');

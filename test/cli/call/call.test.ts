@@ -339,6 +339,7 @@ describe('what is only there where it is included', () => {
     ['invoices list --json id,lineItems', 'lineItems', 'give --include lineItems'],
     ['invoices get i --include lineItems --columns id,period.start', 'period', 'give --include lineItems,period'],
     ["contracts list --columns 'id,net terms'", 'terms', 'give --include terms'],
+    ['contracts list --columns id,netTerms', 'terms', 'give --include terms'],
     ['invoices pay i --json id,lineItems', 'lineItems', 'a command that reads it takes --include lineItems'],
   ])('is refused as a field of anything else: %s', async (line, name, hint) => {
     const shell = createShell({ reply: () => body({ data: [], hasMore: false, total: 0 }) });
@@ -379,7 +380,7 @@ describe('what is only there where it is included', () => {
 test('a field that stands deeper is told by its path', async () => {
   for (const [line, path] of [
     ['customers list --columns name,externalCustomerId', 'metadata.externalCustomerId'],
-    ['contracts list --include terms --columns netTerms', 'terms.netTerms'],
+    ['contracts list --include terms --columns creditGrantCents', 'terms.creditGrantCents'],
   ] as const) {
     const { code, stderr } = await createShell().run(line);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`hint: did you mean ${path}?\n`)]);
