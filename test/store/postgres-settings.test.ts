@@ -217,6 +217,18 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.close();
   });
 
+  test('that has no memory for more locks says so, and sends nobody to its disk', async () => {
+    const store = await openStore((await postgres?.create()) ?? '');
+    // In the server's own words; to fill its table of locks would refuse those of others, too.
+    const statement = `DO $$ BEGIN RAISE EXCEPTION 'out of shared memory' USING ERRCODE = 'out_of_memory'; END $$`;
+    await expect(store.write(async (tx) => await rowsOfText(tx, statement))).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('has no memory left for this: out of shared memory; nothing was changed'),
+      hint: expect.stringContaining('room for more locks'),
+    });
+    await store.close();
+  });
+
   test('that ends long transactions says so, and lets a backup, its restoration and the look of doctor take their time', async () => {
     const url = await empty();
     await fill(url);

@@ -204,6 +204,16 @@ const full = (location: string, cause: Error): UnavailableError =>
     hint: 'free some space on the server, then repeat the command',
   });
 
+const outOfMemory = (location: string, cause: Error): UnavailableError =>
+  new UnavailableError(
+    `the server of the database ${location} has no memory left for this: ${cause.message}; nothing was changed`,
+    {
+      cause,
+      retryAfterSeconds: 1,
+      hint: 'repeat the command; if that stays so, see what the log of the server asks for, such as room for more locks',
+    },
+  );
+
 const damaged = (location: string, cause: Error): BillingError =>
   new BillingError('internal', `the database ${location} is damaged: ${cause.message}`, {
     cause,
@@ -233,7 +243,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       hint: 'open the database once as a role that owns the schema, or grant what is missing',
     }),
   '53100': full,
-  '53200': full,
+  '53200': outOfMemory,
   '53400': (location, cause) =>
     new UnavailableError(`for the database ${location} a limit of this user stands in the way: ${cause.message}`, {
       cause,
