@@ -184,19 +184,17 @@ function isBilledWith(terms: BillingTerms, period: BillingPeriod, item: Contract
   return closing?.start.equals(own.end) === true ? period === closing : own.end.equals(period.end);
 }
 
-/** An interval's period at the start of the invoice's, or on the last day of service; found once for each interval. */
+/** An interval's period at the start of the invoice's; found once for each interval. */
 function ownPeriods(
   terms: BillingTerms,
   period: BillingPeriod,
 ): (interval: Interval | undefined) => BilledPeriod | undefined {
   const known = new Map<string, BilledPeriod | undefined>();
-  const isClosing = period === periodsOfTerms(terms).closing;
-  const day = isClosing ? period.start.subtract({ days: 1 }) : period.start;
   const find = (interval: Interval | undefined): BilledPeriod | undefined => {
     const own =
       interval === undefined
         ? { ...period, wholeEnd: period.end }
-        : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, day));
+        : periodAt(terms, interval, periodIndexContaining(terms.startDate, interval, period.start));
     return own && { own, service: servicePeriodOf(own) };
   };
   return (interval) => known.getOrInsertComputed(intervalKey(interval), () => find(interval));
