@@ -98,6 +98,11 @@ describe('a contract of mixed intervals', () => {
     ]);
   });
 
+  test('gives credits the period of the invoice, whichever usage they pay', () => {
+    const { start, end } = draftInvoice(yearly, periodOf(yearly, 11), metered('item', '500')).service;
+    expect([start.toString(), end.toString()]).toEqual(['2027-02-01T00:00:00Z', '2027-03-01T00:00:00Z']);
+  });
+
   test('meters every instant of the term exactly once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 900 }), fc.integer({ min: 0, max: 365 }), (length, offset) => {
