@@ -1,6 +1,9 @@
 /** What grants that have lapsed keep paying when usage and budgets change behind them. */
 
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { maximum, minimum, sumOf } from '../../src/calculation/money.ts';
+import type { UsageAtom } from '../../src/calculation/usage-atoms.ts';
 import { burn, draw } from './burn-down-fixtures.ts';
 import { at, atom, grant } from './fixtures.ts';
 
@@ -85,4 +88,118 @@ test('a part of a draw takes no more credits than the whole draw took', () => {
   const openDraws = [draw({ grantId: 'few', appliedCents: 2n, creditMicros: 0n })];
   const draws = burn({ usage: [red(1n)], grants: [few], openDraws });
   expect(draws).toMatchObject([{ appliedCents: 1n, amountCents: 1n, creditMicros: 0n }]);
+});
+
+describe('whatever lapsed grants have paid', () => {
+  const lines = ['a', 'b'];
+  const day = fc.constantFrom(early, late);
+  const cents = fc.bigInt({ min: 1n, max: 6n });
+  const usages = fc.array(
+    fc
+      .record({
+        lineKey: fc.constantFrom(...lines),
+        team: fc.constantFrom('red', 'blue', 'green'),
+        cents,
+        phaseEnd: day,
+      })
+      .map(({ team, ...fields }) => atom(fields.cents, { ...fields, properties: { team } })),
+    { maxLength: 6 },
+  );
+  const payer = fc.record({
+    expiresAt: day,
+    teams: fc.constantFrom<readonly string[] | undefined>(
+      undefined,
+      ['red'],
+      ['blue'],
+      ['red', 'blue'],
+      ['blue', 'green'],
+    ),
+    paid: fc.record({ a: fc.option(cents), b: fc.option(cents) }),
+  });
+  type Payer = typeof payer extends fc.Arbitrary<infer Value> ? Value : never;
+  interface Payment {
+    readonly lineKey: string;
+    readonly grantId: string;
+    readonly appliedCents: bigint;
+  }
+
+  const paidIn = (payments: readonly Payment[]) => sumOf(payments.map((one) => one.appliedCents));
+  const centsOf = (usage: readonly UsageAtom[]) => sumOf(usage.map((one) => one.cents));
+
+  /** The most that payments can be for: of all ways to divide them, the least of what is paid or there is to pay. */
+  function mostOf(
+    payments: readonly Payment[],
+    usage: readonly UsageAtom[],
+    mayPay: (payment: Payment, usage: UsageAtom) => boolean,
+  ): bigint {
+    const ofSets = Array.from({ length: 2 ** payments.length }, (_, bits) => {
+      const set = payments.filter((_payment, place) => ((bits >> place) & 1) === 1);
+      const payable = usage.filter((part) => set.some((one) => mayPay(one, part)));
+      return paidIn(payments.filter((one) => !set.includes(one))) + centsOf(payable);
+    });
+    return ofSets.reduce(minimum);
+  }
+
+  /** Burns usage behind lapsed grants and one that can pay for all that a cap of red usage allows. */
+  function burnBehind(payers: readonly Payer[], usage: readonly UsageAtom[], maxCreditsCents: bigint | null) {
+    const grants = payers.map(({ expiresAt, teams }, index) =>
+      lapsed(`lapsed ${index}`, { expiresAt, specifiers: teams && { properties: { team: teams } } }),
+    );
+    const written = payers.flatMap(({ paid }, index) =>
+      Object.entries(paid).flatMap(([lineKey, appliedCents]) =>
+        appliedCents === null ? [] : [draw({ grantId: `lapsed ${index}`, lineKey, appliedCents })],
+      ),
+    );
+    const draws = burn({
+      usage,
+      grants: [...grants, grant({ grantId: 'open' })],
+      budgets: [{ ...capOfRed, maxCreditsCents }],
+      openDraws: written,
+    });
+    const mayPay = ({ grantId }: Payment, { phaseEnd, properties: { team = '' } }: UsageAtom) => {
+      const { expiresAt = late, teams } = payers[Number(grantId.replace('lapsed ', ''))] ?? {};
+      return phaseEnd.epochMilliseconds <= expiresAt.epochMilliseconds && (teams?.includes(team) ?? true);
+    };
+    return { written, kept: draws.filter((one) => one.grantId !== 'open'), draws, mayPay };
+  }
+
+  test('of a line stays paid as far as usage for it is left, and no line is paid twice', () => {
+    fc.assert(
+      fc.property(fc.array(payer, { maxLength: 3 }), usages, fc.option(cents), (payers, usage, cap) => {
+        const { written, kept, draws, mayPay } = burnBehind(payers, usage, cap);
+        for (const lineKey of lines) {
+          const own = usage.filter((one) => one.lineKey === lineKey);
+          const isOwn = (one: Payment) => one.lineKey === lineKey;
+          expect(paidIn(kept.filter(isOwn))).toBe(mostOf(written.filter(isOwn), own, mayPay));
+          expect(paidIn(draws.filter(isOwn)) <= centsOf(own)).toBe(true);
+        }
+        for (const { grantId, lineKey, appliedCents } of kept) {
+          const before = written.find((one) => one.grantId === grantId && one.lineKey === lineKey);
+          expect(appliedCents <= (before?.appliedCents ?? 0n)).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('exceeds a cap only as far as its lines have no other usage for it', () => {
+    fc.assert(
+      fc.property(payer, usages, fc.bigInt({ min: 0n, max: 9n }), (one, usage, cap) => {
+        const { kept, draws, mayPay } = burnBehind([one], usage, cap);
+        const isOfRed = ({ properties }: UsageAtom) => properties.team === 'red';
+        const others = usage.filter((each) => !isOfRed(each));
+        const ofOthers = lines.map((lineKey) =>
+          mostOf(
+            kept.filter((each) => each.lineKey === lineKey),
+            others.filter((each) => each.lineKey === lineKey),
+            mayPay,
+          ),
+        );
+        const forced = paidIn(kept) - sumOf(ofOthers);
+        const allowed = minimum(cap, centsOf(usage.filter(isOfRed)));
+        expect(paidIn(draws)).toBe(centsOf(others) + maximum(allowed, forced));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
