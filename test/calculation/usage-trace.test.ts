@@ -34,6 +34,7 @@ describe('the event that decides', () => {
     ['MAX', [3, 9, 4], 'e2'],
     ['MIN', [3, 9, 4], 'e1'],
     ['MAX', [7, '7.0', 7], 'e1'],
+    ['MIN', ['7.0', 7, 7], 'e1'],
     ['MIN', [-1, 'x', -2], 'e3'],
     ['MAX', ['x'], undefined],
     ['SUM', [3, 9], undefined],
@@ -47,14 +48,23 @@ test('an event is counted, skipped, without the key or not matched, and is one o
   const trace = traced(meter('SUM', { eventTypeFilter: { include: ['call'], exclude: [] } }), [
     ...tokens(5, 'many', true, '1e40', 0.5),
     { properties: {} },
+    { properties: { model: 'large' } },
     { eventName: 'other', properties: { tokens: 1 } },
+    { eventName: 'other', properties: {} },
   ]);
-  expect(trace.matchedCount).toBe(6);
-  expect(trace.unmatchedCount).toBe(1);
+  expect(trace.matchedCount).toBe(7);
+  expect(trace.unmatchedCount).toBe(2);
   expect(
     trace.groups.map(({ count, skippedCount, withoutKeyCount }) => [count, skippedCount, withoutKeyCount]),
-  ).toEqual([[2, 3, 1]]);
+  ).toEqual([[2, 3, 2]]);
   expect(trace.groups.map(({ quantity }) => decimalText(quantity))).toEqual(['5.5']);
+});
+
+test('groups are in one order, whatever that of the events', () => {
+  const events = ['small', 'large', 'small', ''].map((model) => ({ properties: { tokens: 1, model } }));
+  const modelsOf = (list: readonly Partial<TraceableEvent>[]) =>
+    traced(meter('SUM', { groupKeys: ['model'] }), list).groups.map(({ groupValues }) => groupValues['model']);
+  for (const list of [events, events.toReversed()]) expect(modelsOf(list)).toEqual(['', 'large', 'small']);
 });
 
 test('a skipped event says why', () => {
