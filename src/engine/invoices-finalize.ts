@@ -18,7 +18,7 @@ import type { CallContext } from './handler.ts';
 import { frozenLines, tellOfInvoices } from './invoices-wire.ts';
 import { knownSendMethod } from './known-catalog.ts';
 import type { BillingFacts, KnownOfContract } from './open-billing.ts';
-import { closeWallet, settle } from './settlement.ts';
+import { settle } from './settlement.ts';
 import type { Settlement } from './settlement.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -65,7 +65,7 @@ export async function finalizeEarliest(
   const number = legalNumberOf(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
   const settlement = await settle(context, contract, { ...known, numbers, hasDrafts: true });
-  const { billing, ledger } = settlement;
+  const { billing } = settlement;
   const draft = billing.draftOf(invoice.id);
   refuseTooLarge(invoice, draft);
   const isHeld =
@@ -83,17 +83,15 @@ export async function finalizeEarliest(
   };
   await freezeInvoice(tx, orgId, finalized, frozenLines(invoice.id, draft));
   await tellOfInvoices(context, 'invoice.updated', [invoice.id]);
-  const facts = factsBehind(settlement, finalized);
-  await closeWallet(context, contract, { invoices: facts.invoices, ledger });
   const { id, contractId, customerId, invoiceDate, number: draftNumber } = invoice;
   const { totalCents, lines } = draft;
   const done = { id, contractId, customerId, invoiceDate, number, draftNumber, totalCents, lineCount: lines.length };
-  return { finalized: done, facts };
+  return { finalized: done, facts: factsBehind(settlement, finalized) };
 }
 
 /**
  * The facts as finalization has changed them, all else as it was: a thousand drafts would otherwise read the whole contract a
- * thousand times. After the last draft, the wallet is still to be closed.
+ * thousand times.
  */
 function factsBehind({ billing, written, ledger }: Settlement, finalized: Invoice): BillingFacts {
   const { budgets, metered } = billing;

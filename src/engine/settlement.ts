@@ -27,7 +27,7 @@ import { readOpenBilling } from './open-billing.ts';
 import type { KnownOfContract, OpenBilling } from './open-billing.ts';
 
 export interface SettlementOptions extends KnownOfContract {
-  /** Invoice numbers to name in descriptions, by invoice id, where an invoice is about to get another one. */
+  /** Invoices that are finalized with what is written, by id: the numbers that they get, which descriptions name. */
   readonly numbers?: ReadonlyMap<string, string>;
   /** Whether missing drafts have already been made at this instant. */
   readonly hasDrafts?: boolean;
@@ -47,7 +47,8 @@ export interface Settlement {
 /**
  * Writes what usage up to now owes, on the open invoices of a contract: the differences to what is written already, as
  * `usage` entries, and reversals where usage has shrunk. Grants that have expired are settled in the order of their expiry:
- * first usage before it, then the rest lapses. Missing drafts are made first.
+ * first usage before it, then the rest lapses. With the last invoice of a contract, what is left of all others lapses, too.
+ * Missing drafts are made first.
  */
 export async function settle(
   context: CallContext,
@@ -67,7 +68,7 @@ export async function settle(
     for (const draw of drawsByGrant.get(grant.grantId) ?? []) await drawDown(writer, draw, describe(draw));
     if (hasExpired(grant, context.now)) await expireRest(writer, grant.grantId);
   }
-  if (isBilledOut(contract, billing.invoices)) await lapseLeftovers(writer);
+  if (isBilledOut(contract, billing.invoices, options.numbers)) await lapseLeftovers(writer);
   await writer.finish(options.since);
   // Even where nothing was written: usage that comes from now on must not revive what has expired.
   if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
@@ -117,24 +118,17 @@ export async function returnCredits(
 }
 
 /**
- * Lapses what is left in the wallet once the last invoice of an ended contract is finalized or cancelled (semantics 6). That
- * is the rest of grants without an expiry, because all others lapse on their own day.
+ * Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. Those in
+ * `finalizing`, by id, are open no more.
  */
-export async function closeWallet(
-  context: CallContext,
+export function isBilledOut(
   contract: Contract,
-  { invoices, ledger }: { readonly invoices: readonly Invoice[]; readonly ledger: KnownLedger },
-): Promise<void> {
-  if (!isBilledOut(contract, invoices)) return;
-  const writer = createLedgerWriter(context, contract, ledger);
-  await lapseLeftovers(writer);
-  await writer.finish();
-}
-
-/** Whether nothing of a contract can be billed any more: it has an end, and no invoice is open or still to come. */
-export function isBilledOut(contract: Contract, invoices: readonly Invoice[]): boolean {
+  invoices: readonly Invoice[],
+  finalizing?: ReadonlyMap<string, unknown>,
+): boolean {
   const terms = billingTermsOf(contract);
-  if (terms.endDate === undefined || invoices.some((invoice) => invoice.status === 'Drafted')) return false;
+  const isOpen = ({ id, status }: Invoice) => status === 'Drafted' && finalizing?.has(id) !== true;
+  if (terms.endDate === undefined || invoices.some(isOpen)) return false;
   return invoicePeriodAt(terms, (invoices.at(-1)?.periodIndex ?? -1) + 1) === undefined;
 }
 
@@ -176,7 +170,10 @@ async function drawDown(writer: LedgerWriter, draw: Draw, description: string): 
   });
 }
 
-/** Lapses what is left of grants without an expiry. The contract must be billed out. */
+/**
+ * Lapses what is left of grants without an expiry (semantics 6), since all others lapse on their own day. The contract must be
+ * billed out.
+ */
 export async function lapseLeftovers(writer: LedgerWriter): Promise<void> {
   for (const { grant } of writer.fold.grants.values()) {
     if (grant.expiresAt === undefined) await expireRest(writer, grant.id);

@@ -305,6 +305,20 @@ describe('credits without an expiry', () => {
     expect(await movements(world, acme)).toEqual(['grant 400 0', ...moved]);
     expect(await outboxOf(world)).toHaveLength(1);
   });
+
+  test('that usage gives back and that lapse in one finalization cross no threshold that they were below before', async () => {
+    const creditSettings = { alertThresholdsCents: [100] };
+    const acme = await subscribe(world, { contract: { endDate: '2026-04-01', creditSettings } });
+    await grantPaid(world, acme, { amountCents: 400 });
+    world.clock.set('2026-04-01T00:00:00Z');
+    await use(world, acme, { tokens: 350, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 250, at: '2026-03-05T00:00:00Z', key: 'a' });
+    await listen(world, ['credit.threshold_crossed', 'credit.balance_depleted']);
+    await finalize(world, (await invoiceAt(world, acme, 0)).id);
+    expect((await movements(world, acme)).slice(-3)).toEqual(['reversal 350 0', 'usage -250 0', 'expiration -150 0']);
+    expect((await outboxOf(world)).map(({ type }) => type)).toEqual(['credit.balance_depleted']);
+  });
 });
 
 describe('what credits pay', () => {
