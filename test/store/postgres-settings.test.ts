@@ -65,6 +65,29 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(seen).toEqual(await look(usual));
   });
 
+  test('in a schema that was renamed keeps its own superseded versions, whatever has the old name now', async () => {
+    const server = await empty();
+    const at = (schema: string) => `${server}?options=-csearch_path%3D${encodeURIComponent(`"${schema}"`)}`;
+    const change = { propertiesJson: '{"tokens":2}' };
+    const openAt = async (schema: string) => await openStore(at(schema));
+    await run(server, 'CREATE SCHEMA before');
+    await fill(at('before'));
+    await run(server, 'ALTER SCHEMA before RENAME TO "Now"', 'CREATE SCHEMA before');
+    await fill(at('before'));
+    const stores = [await openAt('Now'), await openAt('Now')];
+    for (const store of stores) {
+      await store.write(async (tx) => await store.events.append(tx, 'org-a', [eventOf('one', change)], () => true));
+      await store.close();
+    }
+    const rows = async (schema: string) => {
+      const store = await openAt(schema);
+      const found = await store.read(async (tx) => await rowsOfText(tx, 'SELECT "version" FROM "eventVersions"'));
+      await store.close();
+      return found.length;
+    };
+    expect([await rows('Now'), await rows('before')]).toEqual([1, 0]);
+  });
+
   test('ends sessions of a machine that has gone without a word, and their locks, in a minute and a half at most', async () => {
     const url = await empty();
     await run(url, 'ALTER DATABASE SET tcp_keepalives_interval = 5');

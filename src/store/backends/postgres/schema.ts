@@ -37,6 +37,7 @@ interface FactsRow {
   readonly own: string | null;
   readonly backend: string;
   readonly other: string | null;
+  readonly astray: string;
 }
 
 /**
@@ -63,6 +64,7 @@ export async function prepareServer(
       if (version === 0n && facts.other !== null) throw foreignError(location, facts.other);
       await migrate(client, { location, schema });
     }
+    if (facts.astray === 'true' && !isReadOnly) await bindFunctions(client, schema);
     return { schema, isReadOnly, isStandby: !readOnly && facts.standby === 'true' };
   } catch (error) {
     throw meaningOf(error, location);
@@ -71,13 +73,18 @@ export async function prepareServer(
   }
 }
 
-/** `access` is on for a standby, too. */
+const functions = ['tallybookRefuse', 'tallybookKeepVersion'];
+
+/** `access` is on for a standby, too. `astray` tells whether functions look for their tables in another schema. */
 const factsQuery = `SELECT current_setting('server_version_num') AS "number", current_setting('server_version') AS "release",
   current_setting('server_encoding') AS "encoding", current_schema() AS "schema",
   current_setting('transaction_read_only') AS "access", pg_is_in_recovery()::text AS "standby",
   to_regclass('"${versionTable}"')::text AS "own", pg_backend_pid()::text AS "backend",
   (SELECT min(relname) FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace
-    AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other"`;
+    AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other",
+  (EXISTS (SELECT FROM pg_proc WHERE pronamespace = quote_ident(current_schema())::regnamespace
+    AND proname IN (${functions.map((name) => `'${name}'`).join(', ')})
+    AND 'search_path=' || quote_ident(current_schema()) || ', pg_temp' <> ALL (coalesce(proconfig, '{}'))))::text AS "astray"`;
 
 function refuseServer({ number, release, encoding, schema }: FactsRow, location: string): void {
   if (Number(number) < oldestServer) {
@@ -115,9 +122,8 @@ async function migrate(
     for (const { version, statements } of migrations) {
       // Triggers must find the tables of this schema, whatever the path of the session that fires them. There is no time limit,
       // because an index of a large table takes as long as it takes.
-      const path = `"${schema.replaceAll('"', '""')}", pg_temp`;
       const wait = `SET LOCAL lock_timeout = ${limits.migrationMilliseconds}`;
-      await client.query(`BEGIN; SET LOCAL search_path TO ${path}; ${wait}; ${withoutLimit}`);
+      await client.query(`BEGIN; SET LOCAL search_path TO ${pathOf(schema)}; ${wait}; ${withoutLimit}`);
       await client.query(`CREATE TABLE IF NOT EXISTS "${versionTable}" ("id" smallint PRIMARY KEY CHECK ("id" = 1),
         "version" bigint NOT NULL)`);
       const found = await readVersion(client);
@@ -138,6 +144,24 @@ async function migrate(
     await client.query('SELECT pg_advisory_unlock($1)', [key]).catch(() => undefined);
   }
 }
+
+/**
+ * Has the functions look for their tables in the schema in which they are. One that was renamed has them look under its old
+ * name, where there may be nothing, or another book: it would be given what replaced events were before.
+ */
+async function bindFunctions(client: PoolClient, schema: string): Promise<void> {
+  const bind = functions.map((name) => `ALTER FUNCTION "${name}"() SET search_path FROM CURRENT`).join('; ');
+  // Two processes that alter one function at once would be an error.
+  const alone = `LOCK TABLE "${versionTable}" IN SHARE ROW EXCLUSIVE MODE`;
+  try {
+    await client.query(`BEGIN; SET LOCAL search_path TO ${pathOf(schema)}; ${alone}; ${bind}; COMMIT`);
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+const pathOf = (schema: string): string => `"${schema.replaceAll('"', '""')}", pg_temp`;
 
 /** Every writer shares this lock; whoever must be alone holds it exclusively. */
 export const allWrites = 'writes';
