@@ -3,10 +3,10 @@
  * the ledger, is calculated anew; and nothing is written.
  */
 
-import { foldLedger } from '../calculation/ledger.ts';
+import { foldLedger, grantIdOf } from '../calculation/ledger.ts';
 import type { LedgerEntry, LedgerSourceType } from '../calculation/ledger.ts';
 import { decimal, decimalText, microsOfCredits } from '../calculation/money.ts';
-import { BadRequestError, BillingError, NotFoundError } from '../errors.ts';
+import { BadRequestError, BillingError, ConflictError, NotFoundError } from '../errors.ts';
 import { type ExactNumber, textOfNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { loadOutline } from '../operations/index.ts';
@@ -187,7 +187,18 @@ async function readBalance(mirror: Mirror, { params, query }: ParsedInput<Operat
   const at = Temporal.Instant.from(typeof queriedAt === 'string' ? queriedAt : record.pulledAt);
   const oldestFirst = entriesOf(record).toReversed();
   const entries = oldestFirst.map((entry, index) => ledgerEntryOf(entry, index, params.contractId));
+  refuseStray(entries, params.contractId);
   return { data: wireBalance(foldLedger(entries, { at, openInvoiceIds: new Set() }), at) };
+}
+
+/** A service need not name the grant that an adjustment or a reversal moves (interface 2.8); left out, the balance would be wrong. */
+function refuseStray(entries: readonly LedgerEntry[], contractId: string): void {
+  const grantIds = new Set(entries.filter(({ type }) => type === 'grant').map(({ id }) => id));
+  const stray = entries.find((entry) => !grantIds.has(grantIdOf(entry)));
+  if (stray === undefined) return;
+  throw new ConflictError(`entry ${stray.id} (${stray.type}) names no grant, so what the grants hold cannot be told`, {
+    hint: `see what moved with: tally credits ledger ${contractId}`,
+  });
 }
 
 /** Members that the interface does not show play no part in a balance, except for the price paid for a credit. */

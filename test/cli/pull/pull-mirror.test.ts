@@ -120,6 +120,23 @@ describe('what the mirror answers', () => {
     expect(await on.offline(...words)).toEqual(before);
   });
 
+  test('is no balance where an entry does not say which grant it moves', async () => {
+    await on.pullAll();
+    const [contract = ''] = on.contracts;
+    const file = new DatabaseSync(on.mirror);
+    const { body } = file.prepare(`SELECT body FROM records WHERE kind = 'ledger' AND id = ?`).get(contract) ?? {};
+    const written = String(body).replaceAll(/"grantEntryId":"[^"]+"/g, '"grantEntryId":null');
+    file.prepare(`UPDATE records SET body = ? WHERE kind = 'ledger' AND id = ?`).run(written, contract);
+    file.close();
+    expect(await on.offline('credits', 'balance', contract)).toMatchObject({
+      exitCode: 7,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^tally: entry \S+ \(usage\) names no grant, so what the grants hold cannot be told\n/,
+      ),
+    });
+  });
+
   test('of a balance is in the currency of its ledger', async () => {
     await on.pullAll();
     const database = new DatabaseSync(on.mirror);
