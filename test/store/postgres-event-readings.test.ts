@@ -7,7 +7,6 @@ import { decimalText } from '../../src/calculation/money.ts';
 import { aggregateByScan } from '../../src/store/event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
-import { rowsOfText } from '../../src/store/raw-query.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
 
@@ -160,29 +159,6 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       }),
       { numRuns: 150 },
     );
-    await store.close();
-  });
-
-  test('finds the contracts of events by hash, also once the server plans for any list', async () => {
-    const store = await openStore((await postgres?.create()) ?? '');
-    const rules = { aggregationType: 'COUNT', groupKeys: [], propertyFilters: [] } as const;
-    const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs: [0, 51], isStanding: false } as const;
-    const plan = await store.read(async (tx) => {
-      await store.events.aggregateNamed(
-        tx,
-        { ...of, dimensions: { needsEventName: false, propertyKeys: [] } },
-        { contractIds: ['contract'], meters: [{ ...rules, eventTypeFilter: { include: [], exclude: [] } }] },
-      );
-      const [statement] = await rowsOfText(
-        tx,
-        `SELECT "name", cardinality(parameter_types)::int AS "count" FROM pg_prepared_statements
-         WHERE "statement" LIKE '%width_bucket%'`,
-      );
-      await rowsOfText(tx, 'SET LOCAL plan_cache_mode = force_generic_plan');
-      const values = Array.from({ length: Number(statement?.['count']) }, () => 'NULL').join(', ');
-      return await rowsOfText(tx, `EXPLAIN EXECUTE ${String(statement?.['name'])}(${values})`);
-    });
-    expect(plan.map((row) => row['QUERY PLAN'])).toContainEqual(expect.stringContaining('hashed SubPlan'));
     await store.close();
   });
 });
