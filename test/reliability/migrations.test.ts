@@ -275,6 +275,23 @@ test('an upgrade that stops between two versions says so, names the copy, and is
   expect(firstDifference(direct, dump(await upgraded(file)))).toBeUndefined();
 });
 
+test('an upgrade whose commit may have been kept when the disk failed keeps the copy, and names it', async () => {
+  const file = old(5);
+  const before = dump(file);
+  const stop = watchStatements((sql) => {
+    if (sql === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode: 1034 });
+  });
+  try {
+    await expect(openStore(file)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: `the disk failed while using the database ${file}: disk I/O error; it may be upgraded in part, and a copy from before is kept: ${file}.schema-5`,
+    });
+  } finally {
+    stop();
+  }
+  expect(dump(`${file}.schema-5`)).toBe(before);
+});
+
 test('a database of a later version is refused, and no byte of it changes', async () => {
   const file = await upgraded(newFile());
   withDatabase(file, (database) => database.exec(`PRAGMA user_version = ${schemaVersion + 1}`));

@@ -8,7 +8,7 @@ import { databaseFile } from '../../../database-url.ts';
 import { ConflictError, UnavailableError } from '../../../errors.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
 import { copyDatabase } from './copy-database.ts';
-import { meaningOf } from './errors.ts';
+import { mayBeCommitted, meaningOf } from './errors.ts';
 
 /**
  * Copies the database at `path`, which has the schema `version`, to `FILE.schema-VERSION`, with a number appended if there is an
@@ -47,15 +47,17 @@ function freePath(wanted: string): string {
 
 /**
  * The error of an upgrade that failed after `copy` was made of the database at `version`. If the database is still at that
- * version, the copy is removed: a server that is started again and again would fill the disk with copies. Otherwise the error
- * names it, since the old program cannot open the database any more.
+ * version, the copy is removed: a server that is started again and again would fill the disk with copies. Otherwise the copy stays,
+ * and an UnavailableError names it, since the old program cannot open the database any more. So it does after a commit that
+ * may have been kept: this connection sees nothing of it, and the next one may.
  */
 export function upgradeFailure(
   connection: Pick<SqliteConnection, 'path' | 'prepare'>,
   error: unknown,
   { copy, version }: { readonly copy: string; readonly version: bigint },
 ): unknown {
-  if (pragma(connection, 'user_version') === version) {
+  const isUnknown = mayBeCommitted(error);
+  if (!isUnknown && pragma(connection, 'user_version') === version) {
     rmSync(copy, { force: true });
     return error;
   }
@@ -63,7 +65,8 @@ export function upgradeFailure(
   if (!(meaning instanceof UnavailableError)) return meaning;
   const { hint, retryAfterSeconds } = meaning;
   const reason = meaning.message.replace(/; nothing was changed$/, '');
-  return new UnavailableError(`${reason}; it is upgraded in part, and a copy from before is kept: ${copy}`, {
+  const state = isUnknown ? 'may be' : 'is';
+  return new UnavailableError(`${reason}; it ${state} upgraded in part, and a copy from before is kept: ${copy}`, {
     cause: error,
     hint,
     retryAfterSeconds,
