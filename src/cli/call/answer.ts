@@ -1,11 +1,12 @@
 /** Sends a request and prints the answer with its notes. */
 
 import { BillingError } from '../../errors.ts';
-import type { Answer, Billing, KnownEvents, OperationName } from '../../operations/index.ts';
+import type { Answer, Billing, KnownEvents, OperationName, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { ChartStyle } from '../charts/bars.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
+import { onSameTarget } from '../command-line/same-target.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkReplay } from '../operator/replay.ts';
 import { listText, render } from '../output/output.ts';
@@ -89,10 +90,20 @@ function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
 async function shownAnswer(
   { command: { view, fields }, input, picture }: OperationRequest,
   { body }: Answer,
-  { output, terminal }: Session,
+  { flags, output, terminal }: Session,
 ): Promise<SafeText> {
   if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
-  return await render(body, view, { choice: output, fields, stdout: terminal.stdout });
+  const shown = view.layout === 'findings' ? withSameTarget(body as ResponseBody<'credits.verify'>, flags) : body;
+  return await render(shown, view, { choice: output, fields, stdout: terminal.stdout });
+}
+
+/** The findings with fixes whose commands work on the same database. */
+function withSameTarget(
+  { data }: ResponseBody<'credits.verify'>,
+  flags: Session['flags'],
+): ResponseBody<'credits.verify'> {
+  const findings = data.findings.map((each) => ({ ...each, fix: onSameTarget(each.fix, flags) }));
+  return { data: { ...data, findings } };
 }
 
 async function tellUnknownFilters(

@@ -193,6 +193,17 @@ describe('tally credits verify', () => {
     expect(stderr).toContain('1 found to be wrong; the first: entry');
   });
 
+  test.each(['table', 'json'])('names in a fix the database that was looked at, as %s', async (format) => {
+    const copy = join(stage.directory, 'copy.db');
+    await stage.tally(['backup', copy]);
+    damage(copy, ({ run, reseal }) => {
+      run('UPDATE ledgerEntries SET balanceAfterCents = balanceAfterCents + 1');
+      reseal(contractId);
+    });
+    const { stdout } = await stage.tally(['credits', 'verify', contractId, '--database', copy, '-o', format]);
+    expect(stdout).toContain(`with the output of: tally doctor -o json --database ${copy}`);
+  });
+
   test('of a contract that is not there is not found', async () => {
     expect((await stage.tally(['credits', 'verify', 'nothing'])).exitCode).toBe(4);
   });
