@@ -65,7 +65,10 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(seen).toEqual(await look(usual));
   });
 
-  test('in a schema that was renamed keeps its own superseded versions, whatever has the old name now', async () => {
+  test.each([
+    ['may be written', 'off'],
+    ['may only be read', 'on'],
+  ])('in a schema that was renamed keeps its own superseded versions, opened while it %s', async (_what, setting) => {
     const server = await empty();
     const at = (schema: string) => `${server}?options=-csearch_path%3D${encodeURIComponent(`"${schema}"`)}`;
     const change = { propertiesJson: '{"tokens":2}' };
@@ -74,7 +77,9 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await fill(at('before'));
     await run(server, 'ALTER SCHEMA before RENAME TO "Now"', 'CREATE SCHEMA before');
     await fill(at('before'));
+    await run(server, `ALTER DATABASE SET default_transaction_read_only = ${setting}`);
     const stores = [await openAt('Now'), await openAt('Now')];
+    await run(server, 'SET default_transaction_read_only = off', 'ALTER DATABASE RESET default_transaction_read_only');
     for (const store of stores) {
       await store.write(async (tx) => await store.events.append(tx, 'org-a', [eventOf('one', change)], () => true));
       await store.close();

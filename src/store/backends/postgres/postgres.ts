@@ -11,9 +11,9 @@ import { rowsOfText } from '../../raw-query.ts';
 import type { Store, StoreOptions, WriteOptions } from '../../store.ts';
 import { createGroupCommit } from '../group-commit.ts';
 import { createPending } from '../../../pending.ts';
-import { lockedError, meaningOf, readOnlyError } from './errors.ts';
+import { isOfStandby, lockedError, meaningOf, readOnlyError } from './errors.ts';
 import { createPostgresEventStore } from './events.ts';
-import { prepareServer } from './schema.ts';
+import { bindFunctions, prepareServer, type ServerFacts } from './schema.ts';
 import { openPool } from './session.ts';
 import { createPostgresTransactions, type TransactionOptions } from './transactions.ts';
 import { answerMillisecondsOf, connectionOf, timeLimitsOf } from './url.ts';
@@ -49,9 +49,7 @@ async function isReadOnlyNow(url: string, location: string): Promise<boolean> {
   }
 }
 
-interface Facts extends TransactionOptions {
-  readonly isReadOnly: boolean;
-  readonly isStandby: boolean;
+interface Facts extends TransactionOptions, ServerFacts {
   /** Asked before a write where the store was opened read-only, unless that was on a standby. */
   readonly isStillReadOnly: () => Promise<boolean>;
   readonly busyTimeoutMilliseconds: number;
@@ -59,7 +57,7 @@ interface Facts extends TransactionOptions {
 
 function createStore(facts: Facts): Store {
   const { pool, location, schema, isStandby, isStillReadOnly, busyTimeoutMilliseconds } = facts;
-  let { isReadOnly } = facts;
+  let { isReadOnly, isAstray } = facts;
   const transactions = createPostgresTransactions(facts);
   const shareCommit = createGroupCommit({
     transact: async (turn, work) => await transactions.write(turn, work, busyTimeoutMilliseconds),
@@ -79,9 +77,23 @@ function createStore(facts: Facts): Store {
   /** Only a write can tell that a standby has become the primary server. */
   async function write<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     if (isReadOnly && !isStandby && (await isStillReadOnly())) throw readOnlyError(location);
+    if (isAstray) await bind();
     const outcome = await transact(change, options);
     isReadOnly = false;
     return outcome;
+  }
+
+  /** What could not be done where the store was opened, on a standby for example. */
+  async function bind(): Promise<void> {
+    const client = await pool.connect();
+    try {
+      await bindFunctions(client, schema);
+      isAstray = false;
+    } catch (error) {
+      throw isOfStandby(error) ? readOnlyError(location, error) : meaningOf(error, location);
+    } finally {
+      client.release();
+    }
   }
 
   async function transact<T>(change: (tx: Transaction) => Promise<T>, options: WriteOptions): Promise<T> {

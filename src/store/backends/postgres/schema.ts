@@ -25,6 +25,8 @@ export interface ServerFacts {
   readonly isReadOnly: boolean;
   /** Only because the server is a standby, which may become the primary one. */
   readonly isStandby: boolean;
+  /** Functions look for their tables in another schema, which only a write can mend: `bindFunctions` has to come before any. */
+  readonly isAstray: boolean;
 }
 
 interface FactsRow {
@@ -64,8 +66,9 @@ export async function prepareServer(
       if (version === 0n && facts.other !== null) throw foreignError(location, facts.other);
       await migrate(client, { location, schema });
     }
-    if (facts.astray === 'true' && !isReadOnly) await bindFunctions(client, schema);
-    return { schema, isReadOnly, isStandby: !readOnly && facts.standby === 'true' };
+    const isAstray = facts.astray === 'true';
+    if (isAstray && !isReadOnly) await bindFunctions(client, schema);
+    return { schema, isReadOnly, isStandby: !readOnly && facts.standby === 'true', isAstray: isAstray && isReadOnly };
   } catch (error) {
     throw meaningOf(error, location);
   } finally {
@@ -149,12 +152,12 @@ async function migrate(
  * Has the functions look for their tables in the schema in which they are. One that was renamed has them look under its old
  * name, where there may be nothing, or another book: it would be given what replaced events were before.
  */
-async function bindFunctions(client: PoolClient, schema: string): Promise<void> {
+export async function bindFunctions(client: PoolClient, schema: string): Promise<void> {
   const bind = functions.map((name) => `ALTER FUNCTION "${name}"() SET search_path FROM CURRENT`).join('; ');
   // Two processes that alter one function at once would be an error.
   const alone = `LOCK TABLE "${versionTable}" IN SHARE ROW EXCLUSIVE MODE`;
   try {
-    await client.query(`BEGIN; SET LOCAL search_path TO ${pathOf(schema)}; ${alone}; ${bind}; COMMIT`);
+    await client.query(`BEGIN READ WRITE; SET LOCAL search_path TO ${pathOf(schema)}; ${alone}; ${bind}; COMMIT`);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
