@@ -80,7 +80,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       const kind = error instanceof BillingError ? error.kind : 'internal';
       // A busy service did nothing. A grant stays open even so: --resume sends it again later.
       const isBusy = kind === 'rateLimited' && name !== grantOperation;
-      const isSure = isBusy || (hasChangedNothing(error, context.isHere) && !isRepeat);
+      const isSure = (isBusy || hasChangedNothing(error, context.isHere)) && !isRepeat;
       const state = isSure ? 'refused' : stateOfFailure(kind, isRepeat);
       await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;

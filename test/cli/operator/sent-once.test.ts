@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 
-import { BillingError, UnavailableError } from '../../../src/errors.ts';
+import { BillingError, RateLimitedError, UnavailableError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
@@ -42,6 +42,16 @@ test('a purchase with an external id of its own is sent as it is', async () => {
   expect(shell.calls.map(({ input }) => input.body)).toEqual(
     Array<object>(2).fill(expect.objectContaining({ externalId: 'po-7' })),
   );
+});
+
+test.each([
+  ['that it is busy (429)', new RateLimitedError('slow down', { retryAfterSeconds: 1 })],
+  ['nothing', lost()],
+])('a purchase of which a later try learns %s is finished all the same, and made once', async (_answer, failure) => {
+  const shell = failing(lost(), failure);
+  for (let time = 0; time < 3; time += 1) await shell.run(purchase);
+  const ids = shell.calls.map(({ input }) => (input.body as { externalId?: string }).externalId);
+  expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
 });
 
 test('an adjustment is not repeated while the outcome of the same one is unknown', async () => {
