@@ -34,7 +34,10 @@ export interface GrantHistory {
   /** The other places with unfinished grants, each once. */
   unfinishedElsewhere(place: Place): readonly Place[];
   find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
-  /** The beginning of a call of the same request at the same place, no grant, whose outcome is unknown. */
+  /**
+   * The beginning of a call of the same request at the same place, no grant, whose outcome is unknown; with the same external
+   * id, if the request has one.
+   */
   unfinishedCall(facts: JournalFacts): JournalFacts | undefined;
   /** Cents that an operator granted, or may have granted, at a place on a UTC day. */
   grantedBy(place: Place, operator: string, day: string): bigint;
@@ -96,7 +99,14 @@ export function createGrantHistory(
       return others.filter((other, index) => others.findIndex((each) => isSamePlace(each, other)) === index);
     },
     unfinishedCall: (facts) =>
-      openCalls.values().find((open) => open.requestHash === facts.requestHash && isSamePlace(open, facts)),
+      openCalls
+        .values()
+        .find(
+          (open) =>
+            open.requestHash === facts.requestHash &&
+            (facts.externalId === undefined || open.externalId === facts.externalId) &&
+            isSamePlace(open, facts),
+        ),
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
     grantedBy: (place, operator, day) => sums.get(spanKey(place, day))?.get(operator) ?? 0n,
     grantedTo(place, contractIds, month) {

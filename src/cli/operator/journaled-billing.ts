@@ -45,9 +45,10 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       if (open !== undefined && begun.externalId === undefined) throw doneAlready(open);
       return begun;
     });
-    if (begun.isGeneratedId !== true) return await send({ name, input, facts: begun });
+    const isRepeat = open !== undefined;
+    if (begun.isGeneratedId !== true) return await send({ name, input, facts: begun }, isRepeat);
     if (open !== undefined) tellFinishing(open, context);
-    return await send({ name, input: withId(input, begun), facts: begun }, open !== undefined);
+    return await send({ name, input: withId(input, begun), facts: begun }, isRepeat);
   }
 
   function identified(facts: JournalFacts, open: JournalFacts | undefined): JournalFacts {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 
-import { BillingError, RateLimitedError, UnavailableError } from '../../../src/errors.ts';
+import { BillingError, RateLimitedError, UnavailableError, UnsentError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
@@ -52,6 +52,25 @@ test.each([
   for (let time = 0; time < 3; time += 1) await shell.run(purchase);
   const ids = shell.calls.map(({ input }) => (input.body as { externalId?: string }).externalId);
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
+});
+
+test.each<[string, Error]>([
+  ['another key (401)', new BillingError('unauthorized', 'no')],
+  ['another key (403)', new BillingError('forbidden', 'no')],
+  ['another key (404)', new BillingError('notFound', 'no')],
+  ['nobody reached', new UnsentError('nothing answers')],
+])('a purchase is not known to be refused because a later try with its id was: %s', async (_why, refusal) => {
+  const shell = failing(lost(), refusal);
+  for (let time = 0; time < 2; time += 1) await shell.run(`${purchase} --external-id po-7`);
+  expect((await shell.run(purchase)).stderr).toContain('this finishes the grant begun at');
+  expect(shell.calls.at(-1)?.input.body).toMatchObject({ externalId: 'po-7' });
+});
+
+test('a purchase is not known to be done because the same with another id was', async () => {
+  const shell = failing(lost());
+  for (const id of ['po-7', 'po-8']) await shell.run(`${purchase} --external-id ${id}`);
+  expect((await shell.run(purchase)).stderr).toContain('this finishes the grant begun at');
+  expect(shell.calls.at(-1)?.input.body).toMatchObject({ externalId: 'po-7' });
 });
 
 test('an adjustment is not repeated while the outcome of the same one is unknown', async () => {
