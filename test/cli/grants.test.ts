@@ -141,6 +141,20 @@ describe('a grant without an external id', () => {
     expect(dry.stderr).toMatch(/^dry run on (?:embedded|sandbox): nothing was sent$/m);
   });
 
+  test.each<[string, Error]>([
+    ['it never left', unsent],
+    ['the key was refused', new BillingError('unauthorized', 'no')],
+    ['there was no such contract', new BillingError('notFound', 'no')],
+  ])('with an id of its own is not left to finish where %s, however often it was sent', async (_why, error) => {
+    const shell = createShell({
+      reply: () => {
+        throw error;
+      },
+    });
+    for (let time = 0; time < 3; time += 1) await shell.run(`${line} --external-id ticket-1`);
+    expect((await shell.run('credits grant --resume --dry-run')).stderr).toContain('no grant is unfinished');
+  });
+
   test('is not taken up in another place', async () => {
     const { shell, failures, made } = forgetfulService();
     failures.push('network');

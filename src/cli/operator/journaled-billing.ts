@@ -63,7 +63,8 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     let isRepeat = false;
     await context.journal.decide((history) => {
       begun = beginGrant(input, { request, facts, history, contractIds, context });
-      isRepeat = history.find(context.place, request.contractId, begun.externalId ?? '') !== undefined;
+      const earlier = history.find(context.place, request.contractId, begun.externalId ?? '');
+      isRepeat = earlier !== undefined && earlier.state !== 'refused';
       return begun;
     });
     const { body: _body, override: _override, ...rest } = begun;
