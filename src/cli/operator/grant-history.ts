@@ -75,8 +75,8 @@ export function createGrantHistory(
   }
 
   function observeCall(line: JournalFacts): void {
-    const { target, organization = '', requestHash, externalId = '' } = line;
-    const key = JSON.stringify([target, organization, requestHash, externalId]);
+    const { environment, target, organization, profile, requestHash, externalId } = line;
+    const key = JSON.stringify([environment, target, organization, profile, requestHash, externalId]);
     if (line.state === 'begun') openCalls.getOrInsert(key, line);
     else if (line.state !== 'unknown') openCalls.delete(key);
   }

@@ -90,6 +90,41 @@ describe('what was granted', () => {
   });
 });
 
+describe('what was begun at another place', () => {
+  const adjustment = { operation: 'credits.adjust', externalId: undefined };
+
+  describe.each<[string, Partial<Place>]>([
+    ['environment', { environment: 'production' }],
+    ['address', { target: 'https://b.example' }],
+    ['organization', { organization: 'other' }],
+    ['profile', { profile: 'two' }],
+  ])('in another %s', (_what, other) => {
+    test('is not finished from here, where it is named once', () => {
+      const done = { target: 'https://c.example' };
+      const history = historyOf(
+        ...['x', 'y'].map((externalId) => line('begun', { ...other, externalId })),
+        ...(['begun', 'done'] as const).map((state) => line(state, done)),
+      );
+      expect(history.unfinished(here)).toEqual([]);
+      expect(history.unfinished({ ...here, ...other })).toHaveLength(2);
+      expect(history.unfinishedElsewhere(here)).toEqual([{ ...here, ...other }]);
+    });
+
+    test('holds up no adjustment here, and one here none there', () => {
+      const history = historyOf(line('begun', adjustment));
+      expect(history.unfinishedCall(line('begun', { ...adjustment, ...other }))).toBeUndefined();
+    });
+
+    test('is unfinished beside the same adjustment here, and each until it is done itself', () => {
+      const history = historyOf(line('begun', adjustment), line('begun', { ...adjustment, ...other }));
+      expect(history.unfinishedCall(line('begun', { ...adjustment, ...other }))).toBeDefined();
+      history.observe(line('done', { ...adjustment, ...other }));
+      expect(history.unfinishedCall(line('begun', { ...adjustment, ...other }))).toBeUndefined();
+      expect(history.unfinishedCall(line('begun', adjustment))).toBeDefined();
+    });
+  });
+});
+
 describe('caps of a day and of a month, for a grant that is sent again', () => {
   const broken = (
     first: Partial<JournalFacts>,
