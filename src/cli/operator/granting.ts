@@ -6,6 +6,8 @@ import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { everyRow } from '../every-row.ts';
 import { say } from '../terminal/safe-text.ts';
+import { requestHash } from '../wire/request-hash.ts';
+import { grantOperation } from './grant-history.ts';
 import type { GrantHistory, KnownGrant } from './grant-history.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { readGrant } from './grant-request.ts';
@@ -17,11 +19,19 @@ import type { Violation } from './policy.ts';
 
 /** Throws the policy's refusal of a grant, as sending it would; journals nothing. */
 export async function judgeGrant(input: CallInput, billing: Billing, context: JournalContext): Promise<void> {
-  const { policy, overrideReason, journal } = context;
+  const { policy, overrideReason, journal, place } = context;
   if (policy === undefined || overrideReason !== undefined) return;
   const request = await readGrant(input);
   const contractIds = await cappedTogether(request, createContractLookup(billing), context);
-  judged(request, { history: await journal.history(), contractIds, context });
+  const history = await journal.history();
+  const same = sameOf(requestHash(grantOperation, input), history.unfinished(place));
+  const { externalId = same?.externalId } = request;
+  judged({ ...request, externalId, hasMadeId: request.externalId === undefined }, { history, contractIds, context });
+}
+
+/** The unfinished grant that the same request without an external id finishes. */
+function sameOf(hash: string, unfinished: readonly KnownGrant[]): KnownGrant | undefined {
+  return unfinished.find(({ isGeneratedId, requestHash: itsHash }) => isGeneratedId && itsHash === hash);
 }
 
 /** The contracts whose grants in a month count against one cap; empty if the policy has no such cap. */
@@ -65,7 +75,7 @@ export function beginGrant(
 ): JournalFacts {
   const { place, overrideReason } = context;
   const unfinished = request.externalId === undefined ? history.unfinished(place) : [];
-  const same = unfinished.find(({ isGeneratedId, requestHash }) => isGeneratedId && requestHash === facts.requestHash);
+  const same = sameOf(facts.requestHash, unfinished);
   if (same !== undefined) tellFinishing(same, context);
   else refuseAlike(request, unfinished);
   const externalId = request.externalId ?? same?.externalId ?? context.newId();

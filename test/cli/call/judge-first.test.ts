@@ -47,6 +47,28 @@ test('whoever cannot be told what the policy counts is asked, and told by the gr
   expect(outcome).toMatchObject({ code: 9, asked: ['Go on?'], sent: 0 });
 });
 
+test('a grant that the same command finishes counts once against a cap, and so does its dry run', async () => {
+  const failures = [new BillingError('network', 'no answer')];
+  const shell = createShell({
+    env,
+    reply: ({ name }) => {
+      const failure = name === 'credits.grant' ? failures.pop() : undefined;
+      if (failure !== undefined) throw failure;
+      return done();
+    },
+  });
+  mkdirSync(join(shell.home, 'config'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(shell.home, 'config', 'policy.yaml'), 'grants:\n  per-operator-and-day: 10.00\n');
+  const line = 'credits grant k1 --expires-at 2099-12-31T00:00:00Z --amount-cents 1000';
+  const asks = { isTerminal: true, answers: ['yes'] };
+  expect((await shell.run(line, asks)).code).toBe(9);
+  expect((await shell.run(`${line} --dry-run`)).code).toBe(0);
+  const { code, asked, stderr } = await shell.run(line, asks);
+  expect([code, asked]).toEqual([0, ['Go on?']]);
+  expect(stderr).toContain('this finishes the grant begun at');
+  expect((await shell.run(line, asks)).stderr).toContain('per-operator-and-day: 10.00 USD were granted by ada');
+});
+
 test('nobody is asked to finish a grant that the policy forbids by now', async () => {
   let isAway = true;
   const shell = createShell({
