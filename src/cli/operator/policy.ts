@@ -202,7 +202,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
       message: `${moneyText(grant.amountCents)} is more than ${moneyText(perGrantCents)}`,
     });
   }
-  const isFree = grant.amountCents === 0n && grant.creditMicros > 0n;
+  const isFree = grant.amountCents === 0n;
   if (isFree && freeCreditsPerGrantMicros !== undefined && grant.creditMicros > freeCreditsPerGrantMicros) {
     const words = `${creditsText(grant.creditMicros)} credits are more than ${creditsText(freeCreditsPerGrantMicros)}`;
     found.push({ rule: 'free-credits-per-grant', message: words });
