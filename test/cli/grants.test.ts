@@ -34,9 +34,35 @@ function forgetfulService() {
   return { shell, failures, made };
 }
 
+/** What moves money again when it is sent again. */
+const doubling = [
+  line,
+  'credits grant-paid k1 --amount-cents 500',
+  'credits adjust k1 --grant-entry-id g1 --amount-cents -500 --reason Slip',
+];
+
 function grantsOf({ calls }: Shell): readonly CallInput[] {
   return calls.filter(({ name }) => name === 'credits.grant').map(({ input }) => input);
 }
+
+test.each(doubling)(
+  'is unfinished until its answer is shown: killed before that, the same command does not move money twice: %s',
+  async (command) => {
+    const states: (string | undefined)[] = [];
+    const noteState = () => {
+      const lines = readFileSync(journalPath(join(shell.home, 'data')), 'utf8')
+        .trimEnd()
+        .split('\n');
+      states.push(readLine(lines.at(-1) ?? '')?.state);
+    };
+    const shell = createShell({
+      reply: () => ({ body: { data: { id: 'e1', shown: { toJSON: noteState } } } as unknown as Answer['body'] }),
+    });
+    await shell.run(`${command} -o json`);
+    noteState();
+    expect([states[0], states.at(-1)]).toEqual(['begun', 'done']);
+  },
+);
 
 describe('a grant without an external id', () => {
   test('gets one of its own each time that it is made', async () => {
@@ -61,25 +87,6 @@ describe('a grant without an external id', () => {
     },
   );
 
-  test('is unfinished until its answer is shown: killed before that, the same command finishes it', async () => {
-    const states: (string | undefined)[] = [];
-    const noteState = () => {
-      const lines = readFileSync(journalPath(join(shell.home, 'data')), 'utf8')
-        .trimEnd()
-        .split('\n');
-      states.push(readLine(lines.at(-1) ?? '')?.state);
-    };
-    const shell = createShell({
-      reply: ({ name }) => {
-        if (name === 'credits.balance') noteState();
-        const shown = { toJSON: noteState };
-        return { body: { data: { id: 'e1', shown } } as unknown as Answer['body'] };
-      },
-    });
-    await shell.run(`${line} -o json`);
-    expect([states[0], states.at(-1)]).toEqual(['begun', 'done']);
-  });
-
   test('that is another request is another grant', async () => {
     const { shell, failures, made } = forgetfulService();
     failures.push('network');
@@ -103,6 +110,15 @@ describe('a grant without an external id', () => {
     await shell.run('credits grant --resume');
     expect((await shell.run(`${line} --reason Sorry`)).code).toBe(0);
     expect(made.size).toBe(3);
+  });
+
+  test('waits until it is known whether the same one with an external id was made', async () => {
+    const { shell, failures, made } = forgetfulService();
+    failures.push('network');
+    await shell.run(`${line} --external-id ticket-1`);
+    expect([(await shell.run(line)).code, made.size]).toEqual([11, 1]);
+    await shell.run('credits grant --resume');
+    expect([(await shell.run(line)).code, made.size]).toEqual([0, 2]);
   });
 
   test('that was refused is not taken up again', async () => {

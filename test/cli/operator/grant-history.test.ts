@@ -81,6 +81,16 @@ describe('what was granted', () => {
     expect(history.unfinished(here).map(({ externalId }) => externalId)).toEqual(['x', 'y', 'z']);
   });
 
+  test.each<[string, Partial<JournalFacts>]>([
+    ['contract', { params: { contractId: 'c2' } }],
+    ['address', { target: 'https://b.example' }],
+    ['organization', { organization: 'other' }],
+  ])('says nothing of a grant with the same external id in another %s', (_what, other) => {
+    const history = historyOf(line('begun', other), line('done', other), line('begun'), line('refused'));
+    expect(history.find(here, 'c1', 'x')?.state).toBe('refused');
+    expect(history.find({ ...here, ...other }, other.params?.['contractId'] ?? 'c1', 'x')?.state).toBe('done');
+  });
+
   test('goes on apart in a copy', () => {
     const history = historyOf(line('begun'));
     const copy = history.fork();

@@ -46,6 +46,16 @@ test('a grant is decided on the ground of all before it, whichever process wrote
   expect(before).toEqual([0n, 5n, 10n, 15n, 20n]);
 });
 
+test('a line of another process is known once, however often it is looked for', async () => {
+  const [journal, other] = twoJournals();
+  const { before, decide } = createDecider();
+  await other.record(grant('begun', 'a'));
+  await other.record(grant('repeated', 'a'));
+  for (let time = 0; time < 2; time += 1) await journal.history();
+  await decide(journal, 'b');
+  expect(before).toEqual([0n]);
+});
+
 test('a line of its own is known once: one try that was found to be done is somebody else’s grant', async () => {
   const [journal] = twoJournals();
   const { before, decide } = createDecider();

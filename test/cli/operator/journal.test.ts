@@ -203,6 +203,16 @@ describe('the file', () => {
     await file.hold(() => undefined);
   });
 
+  test('goes on behind a line that is longer than what is read of its end at once', async () => {
+    const shell = createShell();
+    await shell.run(create);
+    const metadata = Array.from({ length: 10 }, (_, index) => `--metadata k${index}=${'é'.repeat(400)}`).join(' ');
+    await shell.run(`credits grant k1 --amount-cents 1 --expires-at 2099-01-01T00:00:00Z ${metadata}`);
+    await shell.run(create);
+    expect((await shell.run('journal verify --json findings')).stdout).toBe('{\n  "findings": []\n}\n');
+    expect(Math.max(...linesOf(shell).map((each) => JSON.stringify(each).length))).toBeGreaterThan(4096);
+  });
+
   test('goes on behind a line that a crash cut off', async () => {
     const shell = createShell();
     await shell.run(create);

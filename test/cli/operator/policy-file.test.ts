@@ -43,6 +43,13 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     expect((await shell.run('customers list')).code).toBe(0);
   });
 
+  test('an empty TALLY_POLICY names none: the usual file holds', async () => {
+    const shell = createShell({ env: { TALLY_POLICY: '' } });
+    mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+    writeFileSync(join(shell.home, 'config', 'policy.yaml'), 'grants:\n  per-grant: 4.99\n');
+    expect((await shell.run(line)).stderr).toContain('per-grant: 5.00 USD is more than 4.99 USD');
+  });
+
   test('one that leads to a file which is not there stops every write', async () => {
     const shell = createShell();
     mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
