@@ -85,7 +85,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       const twin = lines.get(key);
       if (twin !== undefined) throw new BillingError('conflict', `externalId: the same as in line ${twin}`);
       lines.set(key, line);
-      const equal = grant.externalId === undefined ? contents.get(content) : undefined;
+      const equal = contents.get(content);
       if (equal === undefined) contents.set(content, line);
       else doubts.push({ line, message: `equal to line ${equal}, and granted as well` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
