@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, UnsentError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { createWaitingNote, passing, secondsUntilNext } from '../session/patiently.ts';
 import type { OnWait, Waits } from '../session/patiently.ts';
@@ -48,6 +48,8 @@ export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'interrupted',
 ]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
+/** What an answer of these kinds refuses, an earlier try may have done: with another key, or before the contract was gone. */
+const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
 const failuresInARow = 5;
 
 /** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */
@@ -106,6 +108,7 @@ async function sendUnits(
 
   async function sendPatiently(unit: Unit): Promise<readonly RowOutcome[]> {
     const waits: Waits = { rate: 0, outage: 0 };
+    let isOpen = false;
     for (;;) {
       try {
         const sent = await unit.send();
@@ -114,7 +117,8 @@ async function sendUnits(
       } catch (thrown) {
         const error = thrown instanceof BillingError ? thrown : unexpected(thrown);
         const seconds = signal.aborted ? undefined : patience(error, waits);
-        if (seconds === undefined) return failed(unit, error);
+        if (seconds === undefined) return failed(unit, error, isOpen);
+        isOpen ||= passing.has(error.kind) && !(error instanceof UnsentError);
         onWait(error);
         await pause(seconds * 1000, undefined, { signal }).catch(() => undefined);
       }
@@ -135,10 +139,11 @@ async function sendUnits(
     return stoppedBy;
   }
 
-  function failed({ lines, answered = [] }: Unit, error: BillingError): RowOutcome[] {
+  function failed({ lines, answered = [] }: Unit, error: BillingError, isOpen: boolean): RowOutcome[] {
     outages = unsure.has(error.kind) ? outages + 1 : 0;
     if (hopeless.has(error.kind) || outages >= failuresInARow) stoppedBy ??= error;
-    const status = unsure.has(error.kind) ? 'unknown' : 'failed';
+    const isUnsure = unsure.has(error.kind) || (isOpen && ofThisTry.has(error.kind));
+    const status = isUnsure ? 'unknown' : 'failed';
     const ended = new Set(answered.map(({ line }) => line));
     const others = lines.filter((line) => !ended.has(line));
     return [...answered, ...others.map((line) => ({ line, status, id: '', error: error.message }) as const)];

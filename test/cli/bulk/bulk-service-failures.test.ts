@@ -40,6 +40,20 @@ describe('a service that fails', () => {
     expect(calls).toBe(tries);
   });
 
+  test('that may have done a row, and then refuses the key, leaves that row unknown', async () => {
+    const shell = createShell({
+      dependencies: { untilStopped: never },
+      reply: () => {
+        calls += 1;
+        throw new BillingError(calls === 1 ? 'network' : 'unauthorized', 'no', {
+          retryAfterSeconds: 0,
+          answeredStatus: 503,
+        });
+      },
+    });
+    expect(await shell.run(line, { input })).toMatchObject({ code: 3, stdout: '40\t0\t0\t0\t1\t39\n' });
+  });
+
   test('that refuses the key says what to do about that before the job goes on, and keeps the id of the request', async () => {
     const { stderr } = await failing('unauthorized').run(`${line} -o json`, { input });
     expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
