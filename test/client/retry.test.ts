@@ -295,6 +295,13 @@ describe('writes', () => {
     },
   );
 
+  test('one that may have arrived is not settled by a later answer that points elsewhere', async () => {
+    const service = await startFakeService(reset, { status: 302, headers: { location: 'https://other.example' } });
+    await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toThrow(
+      `the outcome is unknown: ${service.host}: answered 302 after a try without an outcome`,
+    );
+  });
+
   test('a success that cannot be read says how to check', async () => {
     const service = await startFakeService({ headers: json, body: '{"data":' });
     await expect(startClient(service.url).call('credits.grant', grant)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /** Work from a file that goes wrong: the command line, the result file. */
 
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -234,4 +234,35 @@ test('a result file that cannot be written any more is not named as the place of
   expect(stderr).toContain(
     `tally: 1 of 2 rows failed; the others are done; cannot write ${path}: the directory does not exist\n  hint: correct these rows`,
   );
+});
+
+test('rows that were planned under a policy are not begun: refused when they are sent, none is left to finish', async () => {
+  const reply: Reply = ({ name }) => {
+    if (name === 'credits.grant') throw new BillingError('notFound', 'no');
+    return { body: { data: { id: 'k1', customerId: 'c1', name: 'Acme' } } as never };
+  };
+  const shell = createShell({ reply, dependencies: { untilStopped: never } });
+  mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+  writeFileSync(join(shell.home, 'config', 'policy.yaml'), 'grants:\n  per-grant: 10.00\n');
+  const line = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes';
+  const { code, stdout } = await shell.run(line, { input: 'contractId,amountCents\nk1,500\n' });
+  expect([code, stdout]).toEqual([10, '1\t0\t0\t1\t0\t0\n']);
+  expect((await shell.run('credits grant --resume')).stderr).toContain('no grant is unfinished');
+});
+
+test('the policy counts what other contracts of the customer were granted, which no row names', async () => {
+  const one = { id: 'k1', customerId: 'c1', name: 'Acme' };
+  const list = { data: [one, { id: 'k2', customerId: 'c1' }], total: 2, hasMore: false };
+  const shell = createShell({
+    reply: ({ name }) => ({ body: (name === 'contracts.list' ? list : { data: one }) as never }),
+    dependencies: { untilStopped: never },
+  });
+  mkdirSync(join(shell.home, 'config'), { mode: 0o700 });
+  writeFileSync(join(shell.home, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 10.00\n');
+  const expiry = '--expires-at 2099-12-31T00:00:00Z';
+  expect((await shell.run(`credits grant k2 --amount-cents 600 ${expiry}`)).code).toBe(0);
+  const input = 'contractId,amountCents\nk1,500\n';
+  const { code, stderr } = await shell.run(`credits grant --from - ${expiry} --yes`, { input });
+  expect(code).toBe(11);
+  expect(stderr).toContain('line 2: per-customer-and-month: 6.00 USD were granted to this customer');
 });

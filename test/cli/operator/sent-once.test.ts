@@ -66,6 +66,12 @@ test.each<[string, Error]>([
   expect(shell.calls.at(-1)?.input.body).toMatchObject({ externalId: 'po-7' });
 });
 
+test('a purchase that never left is not unfinished because the same with another id is', async () => {
+  const shell = failing(lost(), new UnsentError('nothing answers'));
+  for (const id of ['po-7', 'po-8', 'po-7']) await shell.run(`${purchase} --external-id ${id}`);
+  expect((await shell.run(purchase)).stderr).not.toContain('this finishes the grant begun at');
+});
+
 test('a purchase is not known to be done because the same with another id was', async () => {
   const shell = failing(lost());
   for (const id of ['po-7', 'po-8']) await shell.run(`${purchase} --external-id ${id}`);

@@ -59,6 +59,11 @@ describe('what is missing', () => {
     expect(stderr).toContain('missing --name, --contact');
   });
 
+  test.each(['', '0', 'false'])('is asked for where CI is %j, which says that nothing runs there', async (isCi) => {
+    const shell = createShell({ env: { CI: isCi }, reply: done });
+    expect((await shell.run('customers get', { ...terminal, answers: ['c9'] })).code).toBe(0);
+  });
+
   test('is not asked for where the service does not offer the command', async () => {
     const shell = createShell({ env: production });
     const { code, asked, stderr } = await shell.run('credits adjust k1', { ...terminal, answers: ['g1'] });
