@@ -278,6 +278,8 @@ describe('a slip', () => {
     expect(await shell.run(zero)).toMatchObject({ code: 11, stdout: '' });
     expect(shell.calls).toEqual([]);
     expect((await shell.run(`${zero} --allow-zero`)).code).toBe(0);
+    // Credits that have no value are no slip.
+    expect((await shell.run(`${zero} --credit-rate-cents 0 --credit-amount 5`)).code).toBe(0);
   });
 
   test('of a grant that never expires is no command line', async () => {

@@ -266,3 +266,9 @@ test('the policy counts what other contracts of the customer were granted, which
   expect(code).toBe(11);
   expect(stderr).toContain('line 2: per-customer-and-month: 6.00 USD were granted to this customer');
 });
+
+test('a cell that has to say something and is empty is told by its line, like any other', async () => {
+  const input = 'name,externalCustomerId,contact\n,c1,"name=A,email=a@b.example,roles=primary"\n';
+  const { code, stderr } = await createShell().run('customers create --from - --yes', { input });
+  expect([code, stderr]).toEqual([8, expect.stringContaining('line 2: name: is required\n')]);
+});
