@@ -62,7 +62,7 @@ function urlError(text: string, words: string): BillingError {
 
 /** Tests the address as the URL parser gives it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
 function isLoopbackAddress(hostname: string): boolean {
-  return hostname === '127.0.0.1' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+  return hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** Throws UnauthorizedError for a text that cannot be a key, so that it never reaches a header (security 2, SEC-3). */
