@@ -204,7 +204,7 @@ function placeOf(account: string): string {
  */
 function otherThan({ baseUrl, environment }: Omit<Credential, 'key' | 'keyring'>, now: Profile): string | undefined {
   if (baseUrl !== now.baseUrl) return 'another address';
-  return environment === undefined || environment === now.environment ? undefined : environment;
+  return environment === now.environment ? undefined : environment;
 }
 
 /** Throws a usage error for a name that a file or a shell could misread (security 2, SEC-4). */
