@@ -111,6 +111,13 @@ describe('ids in paths', () => {
     expect(() => requestOf(target, operations['customers.get'], {})).toThrow('customerId: is required');
   });
 
+  test('a write that has a body and none given goes with an empty one, since other services ask for JSON', () => {
+    const input = { params: { contractId: 'c1' } };
+    const empty = { body: '{}', headers: { 'content-type': 'application/json' } };
+    expect(requestOf(target, operations['contracts.cancel'], input)).toMatchObject(empty);
+    expect(requestOf(target, operations['contracts.get'], input)).not.toHaveProperty('body');
+  });
+
   function pathOf(customerId: string): string | undefined {
     try {
       return requestOf(target, operations['customers.get'], { params: { customerId } }).path;
