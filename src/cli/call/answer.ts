@@ -93,7 +93,8 @@ async function shownAnswer(
   { flags, output, terminal }: Session,
 ): Promise<SafeText> {
   if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
-  const shown = view.layout === 'findings' ? withSameTarget(body as ResponseBody<'credits.verify'>, flags) : body;
+  const isForPerson = output.format === 'table' && view.layout === 'findings';
+  const shown = isForPerson ? withSameTarget(body as ResponseBody<'credits.verify'>, flags) : body;
   return await render(shown, view, { choice: output, fields, stdout: terminal.stdout });
 }
 
