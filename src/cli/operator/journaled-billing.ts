@@ -166,22 +166,25 @@ function factsOf(operation: string, input: CallInput, { place, operator, now, ne
   };
 }
 
-/** Kinds of failure after which it is certain that nothing was done. */
-const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+/** Kinds of failure after which it is certain that nothing was done: the service would have known an earlier try. */
+const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'preconditionFailed', 'invalidInput']);
+
+/**
+ * Certain for this try only: an earlier one may have been sent with another key or on another way, and what stands in front of
+ * a service refuses without asking it.
+ */
+const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'badRequest',
+  'unauthorized',
+  'forbidden',
+  'notFound',
   'methodNotAllowed',
-  'conflict',
-  'preconditionFailed',
   'payloadTooLarge',
   'unsupportedMediaType',
-  'invalidInput',
   'usage',
   'refused',
   'notOffered',
 ]);
-
-/** Certain for this try only: an earlier one may have been sent with another key. */
-const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
 
 /** A request that was not sent changed nothing, nor did a write that failed here, unless its commit went unanswered. */
 function hasChangedNothing(error: unknown, isHere: boolean): boolean {

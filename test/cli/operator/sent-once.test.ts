@@ -58,6 +58,11 @@ test.each<[string, Error]>([
   ['another key (401)', new BillingError('unauthorized', 'no')],
   ['another key (403)', new BillingError('forbidden', 'no')],
   ['another key (404)', new BillingError('notFound', 'no')],
+  ['a proxy (400)', new BillingError('badRequest', 'no')],
+  ['a proxy (413)', new BillingError('payloadTooLarge', 'no')],
+  ['a proxy (415)', new BillingError('unsupportedMediaType', 'no')],
+  ['another service (405)', new BillingError('notOffered', 'no')],
+  ['a pooler in front of the server', new BillingError('usage', 'no')],
   ['nobody reached', new UnsentError('nothing answers')],
 ])('a purchase is not known to be refused because a later try with its id was: %s', async (_why, refusal) => {
   const shell = failing(lost(), refusal);
