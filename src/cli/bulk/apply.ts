@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError, UnsentError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
+import { ofThisTry } from '../operator/journaled-billing.ts';
 import { createWaitingNote, passing, secondsUntilNext } from '../session/patiently.ts';
 import type { OnWait, Waits } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
@@ -48,8 +49,6 @@ export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'interrupted',
 ]);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
-/** What an answer of these kinds refuses, an earlier try may have done: with another key, or before the contract was gone. */
-const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notFound']);
 const failuresInARow = 5;
 
 /** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */

@@ -173,7 +173,7 @@ const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'precond
  * Certain for this try only: an earlier one may have been sent with another key or on another way, and what stands in front of
  * a service refuses without asking it.
  */
-const certainOfFirst: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+export const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'badRequest',
   'unauthorized',
   'forbidden',
@@ -193,5 +193,5 @@ function hasChangedNothing(error: unknown, isHere: boolean): boolean {
 }
 
 function stateOfFailure(kind: ErrorKind, isRepeat: boolean): CallState {
-  return certain.has(kind) || (certainOfFirst.has(kind) && !isRepeat) ? 'refused' : 'unknown';
+  return certain.has(kind) || (ofThisTry.has(kind) && !isRepeat) ? 'refused' : 'unknown';
 }

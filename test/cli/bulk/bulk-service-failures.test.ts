@@ -40,18 +40,22 @@ describe('a service that fails', () => {
     expect(calls).toBe(tries);
   });
 
-  test('that may have done a row, and then refuses the key, leaves that row unknown', async () => {
+  test.each([
+    ['refuses the key', 'unauthorized', 3, '40\t0\t0\t0\t1\t39\n'],
+    ['is gone behind its proxy (405)', 'notOffered', 12, '40\t0\t0\t0\t1\t39\n'],
+    ['is behind a proxy that refuses each row (400)', 'badRequest', 10, '40\t0\t0\t39\t1\t0\n'],
+  ] as const)('that may have done a row, and then %s, leaves that row unknown', async (_what, kind, code, stdout) => {
     const shell = createShell({
       dependencies: { untilStopped: never },
       reply: () => {
         calls += 1;
-        throw new BillingError(calls === 1 ? 'network' : 'unauthorized', 'no', {
+        throw new BillingError(calls === 1 ? 'network' : kind, 'no', {
           retryAfterSeconds: 0,
           answeredStatus: 503,
         });
       },
     });
-    expect(await shell.run(line, { input })).toMatchObject({ code: 3, stdout: '40\t0\t0\t0\t1\t39\n' });
+    expect(await shell.run(line, { input })).toMatchObject({ code, stdout });
   });
 
   test('that refuses the key says what to do about that before the job goes on, and keeps the id of the request', async () => {
