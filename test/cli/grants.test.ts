@@ -266,9 +266,32 @@ describe('--resume', () => {
     expect(grantsOf(shell)).toHaveLength(1);
   });
 
-  test('takes no fields', async () => {
-    expect((await createShell().run(`${line} --resume`)).stderr).toContain('--resume takes no contract');
+  test('of one whose id another grant has by now is not done', async () => {
+    let isAway = true;
+    const shell = createShell({
+      reply: () => {
+        if (isAway) throw new BillingError('network', 'no answer');
+        const body = { data: { id: 'e1' } } as unknown as Answer['body'];
+        return { isReplay: true, mismatches: ['amountCents'], body };
+      },
+    });
+    await shell.run(`${line} --external-id ticket-1`);
+    isAway = false;
+    const { code, stdout } = await shell.run('credits grant --resume --columns status,id,error');
+    expect([code, stdout]).toEqual([10, 'failed\te1\tdiffers in amountCents\n']);
   });
+
+  test.each(['k1 --resume', '--resume --amount-cents 500', '--resume --input grant.json'])(
+    'takes no contract and no fields: %s',
+    async (words) => {
+      const { shell, failures } = forgetfulService();
+      failures.push('network');
+      await shell.run(line);
+      const { code, stderr } = await shell.run(`credits grant ${words}`);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('--resume takes no contract and no fields')]);
+      expect(grantsOf(shell)).toHaveLength(1);
+    },
+  );
 });
 
 describe('a slip', () => {
