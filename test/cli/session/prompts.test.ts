@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+
 import { describe, expect, test } from 'vitest';
 
 import type { Question } from '../../../src/cli/terminal/questions.ts';
@@ -230,7 +232,11 @@ describe('a write to the database of production', () => {
     }
   });
 
-  test('makes no database before the yes', async () => {
+  test.each([
+    ['budgets update k1 0 --label Acme', 2],
+    ['credits grant k1 --amount-cents 100 --expires-at 2099-12-31T00:00:00Z', 2],
+    ['events drop --before 2026-01-01', 1],
+  ])('makes no database before the yes: %s', async (line, count) => {
     const openings: (boolean | undefined)[] = [];
     const shell = createShell({
       dependencies: {
@@ -242,11 +248,9 @@ describe('a write to the database of production', () => {
       },
     });
     await shell.run('profile add books --environment production --database ./books.db');
-    const { code } = await shell.run('budgets update k1 0 --label Acme --profile books', {
-      ...terminal,
-      answers: ['no'],
-    });
-    expect([code, openings]).toEqual([11, [true, true]]);
+    writeFileSync(`${shell.home}/config/policy.yaml`, 'grants:\n  per-grant: 1.00\n');
+    const { code } = await shell.run(`${line} --profile books`, { ...terminal, answers: ['no'] });
+    expect([code, openings]).toEqual([11, Array<boolean>(count).fill(true)]);
   });
 
   test('says which database it is, without its password', async () => {
