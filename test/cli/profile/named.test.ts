@@ -14,6 +14,18 @@ test.each(['show', 'check'])('profile %s takes one name', async (verb) => {
   expect((await shell.run('profile show one --profile one')).code).toBe(0);
 });
 
+test.each([
+  ['--database other.db', '--profile and --database both say what to work on'],
+  ['--org eu', '--org is for databases'],
+])('a profile of a service is not worked on with %s', async (flags, words) => {
+  const shell = createShell();
+  const add = 'profile add box --environment sandbox --base-url https://box.example.com --no-check --key-stdin';
+  await shell.run(add, { input: `tally_live_${'c0ffee'.repeat(8)}` });
+  const { code, stderr } = await shell.run(`customers list --profile box ${flags}`);
+  expect([code, shell.targets]).toEqual([2, []]);
+  expect(stderr).toContain(words);
+});
+
 test('profile show says of a name behind it that it stands there', async () => {
   const shell = createShell();
   await shell.run('profile add one --environment embedded');
