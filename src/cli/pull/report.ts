@@ -1,5 +1,6 @@
 /** The outcome of a pull, contract by contract; the findings of a check, record by record. */
 
+import { NotFoundError } from '../../errors.ts';
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { printBody } from '../output/output.ts';
@@ -118,7 +119,7 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
       state === 'same' ? [] : [{ contractId, kind, id, difference: words[state], fields: paths }],
     );
   const gone = wanted.flatMap(({ contractId }) =>
-    failures.has(contractId)
+    failures.get(contractId) instanceof NotFoundError
       ? [{ contractId, kind: 'contract', id: contractId, difference: words.gone, fields: [] }]
       : [],
   );

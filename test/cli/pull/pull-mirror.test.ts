@@ -11,6 +11,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Target } from '../../../src/cli/target/target.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
+import { BillingError, NotFoundError } from '../../../src/errors.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+import type { CallInput } from '../../../src/operations/operation.ts';
 import { openMirror, openMirrorOf } from '../../../src/store/mirror-file.ts';
 import { launcher } from '../../support/program.ts';
 
@@ -284,6 +287,26 @@ describe('the file', () => {
     expect(readFileSync(on.mirror).equals(readFileSync(before))).toBe(true);
     expect((await on.pull([])).exitCode).toBe(0);
     expect((await on.pull(['--check'])).exitCode).toBe(0);
+  });
+
+  test('is said to lack at the service only what the service does not know', async () => {
+    await on.pullAll();
+    const [failing = '', unknown = ''] = on.contracts;
+    const call = async (_name: string, { params }: CallInput = {}) => {
+      if (params === undefined)
+        return await Promise.resolve({ status: 200, body: { data: [], total: 0, hasMore: false } });
+      throw params['contractId'] === failing
+        ? new BillingError('internal', 'internal error')
+        : new NotFoundError('none');
+    };
+    const openBilling = async () => await Promise.resolve({ billing: { call } as Billing, close: async () => {} });
+    const words = ['--check', '--contract', failing, unknown, '-o', 'json'];
+    const { exitCode, stdout, stderr } = await on.pull(words, { openBilling });
+    expect([exitCode, stderr]).toEqual([10, expect.stringContaining(`${failing}: internal error`)]);
+    const { data } = JSON.parse(stdout) as { data: { kind: string }[] };
+    expect(data.filter(({ kind }) => kind === 'contract')).toEqual([
+      { contractId: unknown, kind: 'contract', id: unknown, difference: 'not at the service', fields: [] },
+    ]);
   });
 
   test('stays when one of two first pulls finds nothing, and the other goes on in it', async () => {
