@@ -208,7 +208,13 @@ async function readRow(
     else if (column.kind === 'flag') flags[column.spec.flag] = [text];
     else members.set(column.spec, [...(members.get(column.spec) ?? []), member(column.spec, `${column.name}=${text}`)]);
   }
-  for (const [spec, values] of members) flags[spec.flag] = [JSON.stringify(Object.fromEntries(values))];
+  for (const [spec, values] of members) {
+    if (flags[spec.flag] !== undefined) {
+      const words = 'a column for all of it and one for a member both give the value';
+      throw new BillingError('usage', `${spec.name}: ${words}`);
+    }
+    flags[spec.flag] = [JSON.stringify(Object.fromEntries(values))];
+  }
   const missing = command.positionals.find((_, index) => positionals[index] === '');
   if (missing !== undefined) throw new BillingError('usage', `${missing.name}: is required`);
   const input = await inputOf(command, { ...given, positionals, flags }, { readText: refuseFile });

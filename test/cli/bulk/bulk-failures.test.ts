@@ -106,6 +106,18 @@ describe('the command line', () => {
     expect(stderr).toContain(words);
   });
 
+  test.each([
+    ['specifiers.meterIds,specifiers', 'm,"{""eventNames"":[""a""]}"'],
+    ['specifiers,specifiers.meterIds', '"{""eventNames"":[""a""]}",m'],
+  ])('the columns %s give no row two values', async (columns, cells) => {
+    const shell = createShell();
+    const input = `contractId,amountCents,${columns}\nk,100,${cells}\n`;
+    const words = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes';
+    const { code, stdout, stderr } = await shell.run(words, { input });
+    expect([code, stdout]).toEqual([8, '']);
+    expect(stderr).toContain('line 2: specifiers: a column for all of it and one for a member both give the value\n');
+  });
+
   test('a member of a record in a cell is refused beside the flag of the record', async () => {
     const shell = createShell();
     const input = 'name,externalCustomerId,contact.name\nA,a,Ada\n';
