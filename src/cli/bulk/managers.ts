@@ -85,15 +85,25 @@ function unitOf(rows: readonly BulkRow[], billing: Billing): Unit {
 }
 
 function customerOf({ input }: BulkRow): string {
-  return wireText(valueAt(input.body, processorCustomerIdField)).normalize('NFC');
+  return idIn(input.body);
 }
 
+function idIn(record: unknown): string {
+  return wireText(valueAt(record, processorCustomerIdField)).normalize('NFC');
+}
+
+/** Results are told apart by their ids: nothing promises that they come in the order of the rows, nor that each row has one. */
 async function assign(rows: readonly BulkRow[], billing: Billing): Promise<readonly RowOutcome[]> {
   const assignments = rows.map(({ input }) => input.body);
   const { body } = await billing.call('customers.assignCsm', { body: { assignments } });
-  return rows.map(({ line }, index): RowOutcome => {
-    const result = body.data.results[index];
+  const { results } = body.data;
+  return rows.map((row): RowOutcome => {
+    const { line } = row;
+    const result = results.find((each) => idIn(each) === customerOf(row));
     if (result?.status === 'updated') return { line, status: 'done', id: result.customerId ?? '', error: '' };
-    return { line, status: 'failed', id: '', error: 'no customer has this id at the payment processor' };
+    if (result?.status === 'not_found') {
+      return { line, status: 'failed', id: '', error: 'no customer has this id at the payment processor' };
+    }
+    return { line, status: 'unknown', id: '', error: 'the answer does not say what became of this row' };
   });
 }

@@ -78,7 +78,7 @@ describe('a service that fails', () => {
         calls += 1;
         if (calls > 1) throw new BillingError(kind, 'no');
         const { assignments } = body as { assignments: readonly unknown[] };
-        const results = assignments.map(() => ({ status: 'updated', customerId: 'c' }));
+        const results = assignments.map(() => ({ stripeCustomerId: 'cus_1', status: 'updated', customerId: 'c' }));
         return { body: { data: { results } } } as unknown as Answer;
       },
     });

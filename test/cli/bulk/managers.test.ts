@@ -53,7 +53,7 @@ describe('assignments of a file', () => {
           throw new UnavailableError('later');
         }
         sent.push(assignments.length);
-        const results = assignments.map(() => ({ status: 'updated', customerId: 'c' }));
+        const results = assignments.map(() => ({ stripeCustomerId: 'cus_x', status: 'updated', customerId: 'c' }));
         return await Promise.resolve({ status: 200, body: { data: { results } } });
       },
     } as unknown as Billing;
@@ -63,5 +63,18 @@ describe('assignments of a file', () => {
     await expect(unit?.send()).rejects.toThrow('later');
     expect((await unit?.send())?.map(({ line }) => line)).toEqual(rows.map(({ line }) => line));
     expect(sent).toEqual([100, 100, 30]);
+  });
+
+  test('end as the result with their id says, wherever it stands, and are unknown without one', async () => {
+    const results = [
+      { stripeCustomerId: 'cus_2', status: 'not_found' },
+      { stripeCustomerId: 'cus_1', status: 'updated', customerId: 'c1' },
+    ];
+    const answer = { status: 200, body: { data: { updated: 1, notFound: 1, results } } };
+    const billing = { call: async () => await Promise.resolve(answer) } as unknown as Billing;
+    const rows = rowsOf(['cus_1', 'cus_2', 'cus_3', 'cus_1']);
+    const [unit] = (await managers.plan(rows, {} as Parameters<typeof managers.plan>[1])).unitsFor(billing);
+    const ended = (await unit?.send())?.map(({ line, status, id }) => `${line} ${status} ${id}`).toSorted();
+    expect(ended).toEqual(['2 done c1', '3 failed ', '4 unknown ', '5 done c1']);
   });
 });
