@@ -151,7 +151,7 @@ function customerOf(
   if (!isOfFlags && isSaid(customerId) && isSaid(externalCustomerId)) return 'two';
   const external = options.customer ?? pick(options.customerColumn, externalCustomerId);
   if (typeof external === 'string' && external !== '') return { externalCustomerId: external };
-  return typeof customerId === 'string' && customerId !== '' ? { customerId } : undefined;
+  return !isOfFlags && typeof customerId === 'string' && customerId !== '' ? { customerId } : undefined;
 }
 
 /** A program that writes the same members in every row leaves one of these empty. */

@@ -210,6 +210,11 @@ describe('a record of two customers', () => {
     expect(mapped(both, flags)).toMatchObject({ event: { ...customer, properties: { v: 1 } } });
   });
 
+  test.each([undefined, null, '', 5])('is of none where the column that a flag names has %j', (account) => {
+    const record = { ...both, externalCustomerId: undefined, account };
+    expect(mapped(record, { customerColumn: 'account' })).toEqual({ reason: 'has no customer' });
+  });
+
   test.each(['', null])('is none where one of the two is %j', (none) => {
     expect(mapped({ ...both, customerId: none })).toMatchObject({ event: { externalCustomerId: 'acme' } });
     expect(mapped({ ...both, externalCustomerId: none })).toMatchObject({ event: { customerId: 'c' } });
