@@ -5,7 +5,6 @@
 
 import type { Billing, OperationName, ResponseBody } from '../../operations/index.ts';
 import { loadOperation } from '../../operations/index.ts';
-import { limits } from '../../limits.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import type { Mirrored, MirroredBody, MirroredKind } from '../../operations/mirror.ts';
 import { once, onceEach } from '../../once.ts';
@@ -116,12 +115,6 @@ function record(kind: MirroredKind, body: object, rank = 0, contractId?: string)
   return { kind, id: String(shown['id']), contractId, rank, body: shown };
 }
 
-interface Page {
-  readonly data: readonly object[];
-  readonly hasMore: boolean;
-  readonly total: number;
-}
-
 /** Newest first, as the pages come. Records created meanwhile push others to the next page: each is taken once. */
 async function ranked(
   pages: AsyncIterable<ListPage<MirroredBody>>,
@@ -133,23 +126,26 @@ async function ranked(
 
 /**
  * Finds the customers of contracts in the list of all invoices, reading one page further for each unknown contract: the
- * interface lists invoices by customer, not by contract.
+ * interface lists invoices by customer, not by contract. After a failure the list is read from its beginning.
  */
-function createOwnerSearch(read: (query: Record<string, string>) => Promise<Page>) {
+function createOwnerSearch(read: (query: Record<string, string>) => Promise<unknown>) {
   const owners = new Map<unknown, string>();
-  let offset = 0;
+  let pages: ReturnType<typeof pagesOf<MirroredBody>> | undefined;
   let isOver = false;
   const inTurn = createTurns();
 
+  async function readOn(): Promise<void> {
+    pages ??= pagesOf<MirroredBody>(read);
+    const { done, value } = await pages.next().catch((error: unknown) => {
+      pages = undefined;
+      throw error;
+    });
+    isOver = done === true;
+    for (const invoice of value?.rows ?? []) owners.set(invoice['contractId'], String(invoice['customerId']));
+  }
+
   async function search(contractId: string): Promise<string | undefined> {
-    while (!owners.has(contractId) && !isOver) {
-      const { data, hasMore } = await read({ limit: String(limits.pageSize), offset: String(offset) });
-      for (const invoice of data as readonly MirroredBody[]) {
-        owners.set(invoice['contractId'], String(invoice['customerId']));
-      }
-      offset += data.length;
-      isOver = !hasMore || data.length === 0;
-    }
+    while (!owners.has(contractId) && !isOver) await readOn();
     return owners.get(contractId);
   }
 
