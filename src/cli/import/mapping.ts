@@ -54,6 +54,7 @@ export interface Mapping {
 /** Throws a usage error if a column does not exist or something needed is not given. */
 export function createMapping(header: readonly string[], options: MappingOptions): Mapping {
   refuseTwice(header);
+  refuseTwoValues(options);
   const usual = header.find((name) => name.toLowerCase() === 'timestamp');
   const timestamp = columnAt(header, options.timestampColumn ?? usual, '--timestamp');
   const eventName = valueOrColumn(header, options.eventName, options.eventNameColumn, '--event-name');
@@ -105,6 +106,19 @@ function whyUnnamed(column: number): string {
   return `column ${column + 1} has no name: name it in the header, or choose columns with --property`;
 }
 
+/** Throws a usage error where two flags say the same of every event: neither takes precedence. */
+export function refuseTwoValues(options: MappingOptions): void {
+  const hint = 'give one of them';
+  if (options.eventName !== undefined && options.eventNameColumn !== undefined)
+    throw usage('--event-name and --event-name-column cannot be given together', hint);
+  if (customersOf(options).length > 1)
+    throw usage('--customer, --customer-id and --customer-column cannot be given together', hint);
+}
+
+function customersOf({ customerId, customer, customerColumn }: MappingOptions): string[] {
+  return [customerId, customer, customerColumn].filter((each) => each !== undefined);
+}
+
 function refuseTwice(header: readonly string[]): void {
   const names = new Set(header);
   const twice = names.size < header.length ? header.find((name) => !names.delete(name)) : undefined;
@@ -134,8 +148,6 @@ function valueOrColumn(
   column: string | undefined,
   flag: string,
 ): Read {
-  if (value !== undefined && column !== undefined)
-    throw usage(`${flag} and ${flag}-column cannot be given together`, 'give one of them');
   if (value !== undefined) return { column: undefined, read: () => value };
   if (column === undefined) throw usage(`${flag} or ${flag}-column is required`);
   const index = columnAt(header, column, `${flag}-column`);
@@ -146,8 +158,8 @@ function customerOf(
   header: readonly string[],
   options: MappingOptions,
 ): Read & { readonly field: 'customerId' | 'externalCustomerId' } {
-  const given = [options.customerId, options.customer, options.customerColumn].filter((each) => each !== undefined);
-  if (given.length !== 1) throw usage('exactly one of --customer, --customer-id and --customer-column is required');
+  if (customersOf(options).length === 0)
+    throw usage('exactly one of --customer, --customer-id and --customer-column is required');
   if (options.customerId !== undefined) {
     return { ...valueOrColumn(header, options.customerId, undefined, '--customer-id'), field: 'customerId' };
   }

@@ -10,6 +10,7 @@ import { valueAt } from '../wire/rows.ts';
 import {
   constantsOf,
   createTimestampReader,
+  refuseTwoValues,
   whySetTwice,
   noTimestamp,
   splitProperty,
@@ -44,6 +45,7 @@ export function createRecordMapping(
   options: MappingOptions,
   { isCloudEvents }: { readonly isCloudEvents: boolean },
 ): (record: unknown) => MappedRow {
+  refuseTwoValues(options);
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
   const chosen = options.properties.map(splitProperty);

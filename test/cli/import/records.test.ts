@@ -192,6 +192,14 @@ test('the contract of the flag goes before that of a record', () => {
   expect(mapped(event, { contractId: 'c2' })).toMatchObject({ event: { contractId: 'c2' } });
 });
 
+test.each<[string, Partial<MappingOptions>]>([
+  ['--customer, --customer-id and --customer-column', { customer: 'acme', customerColumn: 'account' }],
+  ['--customer, --customer-id and --customer-column', { customer: 'acme', customerId: 'c1' }],
+  ['--event-name and --event-name-column', { eventName: 'a', eventNameColumn: 'b' }],
+])('%s cannot be given together, for records neither: %j', (flags, options) => {
+  expect(() => mapped(own, options)).toThrow(`${flags} cannot be given together`);
+});
+
 describe('a record of two customers', () => {
   const both = { ...own, customerId: 'c', v: 1 };
 
