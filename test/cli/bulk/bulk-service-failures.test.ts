@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { BillingError } from '../../../src/errors.ts';
+import { BillingError, UnsentError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
@@ -40,22 +40,22 @@ describe('a service that fails', () => {
     expect(calls).toBe(tries);
   });
 
+  const soon = { retryAfterSeconds: 0, answeredStatus: 503 };
   test.each([
-    ['refuses the key', 'unauthorized', 3, '40\t0\t0\t0\t1\t39\n'],
-    ['is gone behind its proxy (405)', 'notOffered', 12, '40\t0\t0\t0\t1\t39\n'],
-    ['is behind a proxy that refuses each row (400)', 'badRequest', 10, '40\t0\t0\t39\t1\t0\n'],
-  ] as const)('that may have done a row, and then %s, leaves that row unknown', async (_what, kind, code, stdout) => {
+    ['may have done a row', 'unauthorized', new BillingError('network', 'no', soon), 3, '0\t1\t39'],
+    ['may have done a row', 'notFound', new BillingError('network', 'no', soon), 10, '39\t1\t0'],
+    ['may have done a row', 'notOffered', new BillingError('network', 'no', soon), 12, '0\t1\t39'],
+    ['may have done a row', 'badRequest', new BillingError('network', 'no', soon), 10, '39\t1\t0'],
+    ['never got a row', 'unauthorized', new UnsentError('no', soon), 3, '1\t0\t39'],
+  ] as const)('that %s, and then refuses it with %s, has that told', async (_what, kind, first, code, counts) => {
     const shell = createShell({
       dependencies: { untilStopped: never },
       reply: () => {
         calls += 1;
-        throw new BillingError(calls === 1 ? 'network' : kind, 'no', {
-          retryAfterSeconds: 0,
-          answeredStatus: 503,
-        });
+        throw calls === 1 ? first : new BillingError(kind, 'no');
       },
     });
-    expect(await shell.run(line, { input })).toMatchObject({ code, stdout });
+    expect(await shell.run(line, { input })).toMatchObject({ code, stdout: `40\t0\t0\t${counts}\n` });
   });
 
   test('that refuses the key says what to do about that before the job goes on, and keeps the id of the request', async () => {

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { limits } from '../../../src/limits.ts';
 import { allOperations } from '../../../src/operations/all.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
@@ -82,6 +83,19 @@ describe('pulling', () => {
     expect(on.proxy.counts.refused).toBeGreaterThan(2);
     on.beUnkind(false);
     expect((await on.pull(['--check'])).exitCode).toBe(0);
+  });
+
+  test('of a contract whose service was away for a while ends like any other', async () => {
+    const [id = ''] = on.contracts;
+    let left: number = limits.requestAttempts;
+    on.watch(() => {
+      if (on.proxy.requests.at(-1)?.includes(id) !== true || left === 0) return;
+      left -= 1;
+      throw new Error('hung up');
+    });
+    const { exitCode, stdout, stderr } = await on.pull(['--contract', id, '-o', 'json']);
+    expect([exitCode, results(stdout), left]).toEqual([0, ['new'], 0]);
+    expect(stderr).toContain('trying again for half a minute');
   });
 
   /** Stops a pull of nine contracts in its middle. */
