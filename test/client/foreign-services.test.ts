@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { UnsentError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
 import { fullKey } from '../server/harness.ts';
 import { envelope, json, okAnswer, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
 
@@ -150,6 +151,14 @@ describe('services of other makers', () => {
     await expect(resume()).rejects.toMatchObject({ ...failure, message: `${service.host} answered ${status}` });
     await resume();
     expect(service.requests.filter((request) => request !== 'GET /healthz')).toEqual(['POST /v1/customers/x/resume']);
+  });
+
+  test('one of ours that is not well answers for itself', async () => {
+    const ours = { ...okAnswer, headers: { ...json, 'tallybook-version': '1.2.3' } };
+    const unwell = { ...ours, status: 503 };
+    const service = await startFakeService(...Array.from({ length: limits.requestAttempts }, () => unwell), ours);
+    await startClient(service.url).call('customers.resume', { params: { customerId: 'x' } });
+    expect(service.requests.at(-1)).toBe('POST /v1/customers/x/resume');
   });
 
   test('a service that cannot be asked is unreachable, not foreign', async () => {
