@@ -184,17 +184,21 @@ function propertiesOf(
     for (const { name } of others) refuseForbidden(name);
     return others;
   }
-  const properties = given.map((pair) => {
-    const [name, column] = splitProperty(pair);
-    return { name, column: columnAt(header, column, '--property') };
-  });
-  const twice = properties.find(({ name }, index) => properties.findIndex((each) => each.name === name) !== index);
-  if (twice !== undefined) throw usage(`--property: "${twice.name}" is given twice`);
-  return properties;
+  return splitProperties(given).map(([name, column]) => ({ name, column: columnAt(header, column, '--property') }));
 }
 
-/** Name of a property, and of its column. Throws a usage error for a name that no property may have. */
-export function splitProperty(pair: string): readonly [string, string] {
+/** Names of properties, and of their columns. Throws a usage error for a name that no property may have, or two have. */
+export function splitProperties(given: readonly string[]): (readonly [string, string])[] {
+  const names = new Set<string>();
+  return given.map((pair) => {
+    const [name, column] = splitProperty(pair);
+    if (names.has(name)) throw usage(`--property: "${name}" is given twice`);
+    names.add(name);
+    return [name, column];
+  });
+}
+
+function splitProperty(pair: string): readonly [string, string] {
   const [name = '', ...rest] = pair.split('=');
   if (name === '') throw usage(`--property takes name=column or a column, not "${pair}"`);
   refuseForbidden(name);

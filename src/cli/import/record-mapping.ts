@@ -13,7 +13,7 @@ import {
   refuseTwoValues,
   whySetTwice,
   noTimestamp,
-  splitProperty,
+  splitProperties,
   whyNoInstant,
 } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
@@ -48,7 +48,7 @@ export function createRecordMapping(
   refuseTwoValues(options);
   const toTimestamp = createTimestampReader(options.timeZone);
   const identify = createRowIdentity();
-  const chosen = options.properties.map(splitProperty);
+  const chosen = splitProperties(options.properties);
   const constants = constantsOf(
     options.constants ?? [],
     chosen.map(([name]) => name),

@@ -200,6 +200,11 @@ test.each<[string, Partial<MappingOptions>]>([
   expect(() => mapped(own, options)).toThrow(`${flags} cannot be given together`);
 });
 
+test('one property of two members is refused', () => {
+  const properties = ['tokens=in', 'tokens=out'];
+  expect(() => mapped(own, { properties })).toThrow('--property: "tokens" is given twice');
+});
+
 describe('a record of two customers', () => {
   const both = { ...own, customerId: 'c', v: 1 };
 
