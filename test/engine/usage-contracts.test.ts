@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf } from '../support/refusal.ts';
-import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
+import {
+  createContract,
+  createCustomer,
+  createMeter,
+  createPrice,
+  invoicesOf,
+  send,
+} from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -32,13 +39,6 @@ async function total(contractId: string, body: Record<string, unknown> = {}) {
 
 async function use(date: string, tokens: number, more: Record<string, unknown> = {}) {
   await send(world, { customerId, timestamp: `${date}T12:00:00Z`, properties: { tokens }, ...more });
-}
-
-/** The invoices of a contract in the order of their periods. */
-async function invoicesOf(contractId: string) {
-  const { data } = await world.call('invoices.list', { query: { limit: '100', include: 'lineItems' } });
-  const own = data.filter((invoice) => invoice.contractId === contractId);
-  return own.toSorted((a, b) => (a.invoiceDate < b.invoiceDate ? -1 : 1));
 }
 
 describe('the cost of a contract', () => {
@@ -104,7 +104,7 @@ describe('the cost of a contract', () => {
     for (const model of ['large', 'small', 'tiny']) {
       await use('2026-02-10', 133.33, { properties: { tokens: 133.33, model } });
     }
-    const [january, february] = await invoicesOf(contractId);
+    const [january, february] = await invoicesOf(world, contractId);
     const range = { startDate: '2026-02-01T00:00:00Z', endDate: '2026-03-01T00:00:00Z' };
     // 399.99 at 0.01, and three times 1 + 100 at 0.003 + 33.33 at 0.002: 4.00 + 3 x 1.37.
     expect(february?.totalCents).toBe(811);

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf } from '../support/refusal.ts';
-import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
+import {
+  createContract,
+  createCustomer,
+  createMeter,
+  createPrice,
+  invoicesOf,
+  send,
+} from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -34,15 +41,8 @@ async function use(date: string, tokens: number, more: Record<string, unknown> =
   await send(world, { customerId, timestamp: `${date}T12:00:00Z`, properties: { tokens }, ...more });
 }
 
-/** The invoices of a contract in the order of their periods. */
-async function invoicesOf(contractId: string) {
-  const { data } = await world.call('invoices.list', { query: { limit: '100', include: 'lineItems' } });
-  const own = data.filter((invoice) => invoice.contractId === contractId);
-  return own.toSorted((a, b) => (a.invoiceDate < b.invoiceDate ? -1 : 1));
-}
-
 async function finalizeFirst(contractId: string) {
-  const [invoice] = await invoicesOf(contractId);
+  const [invoice] = await invoicesOf(world, contractId);
   if (invoice === undefined) throw new Error('the contract has no invoice');
   await world.call('invoices.finalize', { params: { invoiceId: invoice.id } });
   return invoice.id;
@@ -67,7 +67,7 @@ describe('once an invoice is finalized', () => {
     await use('2026-01-31', 1000, { idempotencyKey: 'late' });
     expect(await eventOf('late')).toMatchObject({ isLate: true, version: 1 });
     expect(await total(contractId, january)).toBe(1);
-    const [invoice] = await invoicesOf(contractId);
+    const [invoice] = await invoicesOf(world, contractId);
     expect(invoice?.totalCents).toBe(100);
   });
 

@@ -60,6 +60,13 @@ export async function createContract(
   return data.id;
 }
 
+/** The invoices of a contract in the order of their periods. */
+export async function invoicesOf(world: World, contractId: string) {
+  const { data } = await world.call('invoices.list', { query: { limit: '100', include: 'lineItems' } });
+  const own = data.filter((invoice) => invoice.contractId === contractId);
+  return own.toSorted((a, b) => (a.invoiceDate < b.invoiceDate ? -1 : 1));
+}
+
 export interface SentEvent {
   readonly customerId?: string;
   readonly externalCustomerId?: string;
