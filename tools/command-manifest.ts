@@ -7,6 +7,7 @@ import { changesState, commandGroups } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 import type { ReferenceKind } from '../src/operations/references.ts';
 import { exampleLine } from './example-line.ts';
+import { dateOrInstant, isCalledDate } from '../src/cli/command-line/flags.ts';
 import { globalFlags, operationFlags } from '../src/cli/command-line/global-flags.ts';
 import type { GlobalFlag } from '../src/cli/command-line/global-flags.ts';
 import { localFlags } from '../src/cli/command-line/local-flags.ts';
@@ -195,10 +196,10 @@ function placeholderOf(name: string, schema: Schema, shape: Shape): string {
   if (shape.kind === 'list') return `${wordOf(shape.element?.kind ?? 'text')},…`;
   if (shape.kind === 'integer' && name.endsWith('Cents')) return 'cents';
   const { format, pattern } = inner(schema);
-  if (schema.anyOf?.map((choice) => choice.format).join(' ') === 'date date-time') return 'date|date-time';
+  if (schema.anyOf?.map((choice) => choice.format).join(' ') === 'date date-time') return dateOrInstant;
   if (format === 'date') return 'date';
   // What is called a date may be given as one, although the service takes an instant alone (flags.ts).
-  if (format === 'date-time') return name.endsWith('Date') ? 'date|date-time' : 'date-time';
+  if (format === 'date-time') return isCalledDate(name) ? dateOrInstant : 'date-time';
   if (format === 'email') return 'email';
   if (pattern === decimalForm.source) return 'decimal';
   if (name.endsWith('Id')) return 'id';

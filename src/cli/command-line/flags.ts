@@ -115,7 +115,15 @@ async function flagValue(
 
 /** Whether a date stands for its 00:00 UTC in a field that the service takes as an instant alone. */
 function takesDateHere({ name, placeholder }: FlagSpec): boolean {
-  return name.endsWith('Date') && placeholder === 'date|date-time';
+  return isCalledDate(name) && placeholder === dateOrInstant;
+}
+
+/** The placeholder of what may be given as a date or as an instant, whether the service takes both or this command line does. */
+export const dateOrInstant = 'date|date-time';
+
+/** Whether a field of instants may be given as a date by its name. */
+export function isCalledDate(name: string): boolean {
+  return name.endsWith('Date');
 }
 
 /** The values of a flag's text: JSON as it is, else the object of its `name=value` pairs, by the fields of the flag. */
