@@ -7,6 +7,8 @@ import type { CallState, JournalFacts } from './journal-line.ts';
 
 export const grantOperation = 'credits.grant';
 
+export const purchaseOperation = 'credits.grantPaid';
+
 /** Where a call goes: two databases or two services share neither contracts nor caps. */
 export type Place = Pick<JournalFacts, 'environment' | 'target' | 'organization' | 'profile'>;
 
@@ -35,10 +37,12 @@ export interface GrantHistory {
   unfinishedElsewhere(place: Place): readonly Place[];
   find(place: Place, contractId: string, externalId: string): KnownGrant | undefined;
   /**
-   * The beginning of a call of the same request at the same place, no grant, whose outcome is unknown; with the same external
-   * id, if the request has one.
+   * The beginning of the same call at the same place, no grant, whose outcome is unknown: with the same external id, or if the
+   * request has none, of the same request.
    */
   unfinishedCall(facts: JournalFacts): JournalFacts | undefined;
+  /** The beginning of a purchase of the same value for the same contract and place, whose outcome is unknown. */
+  unfinishedPurchase(facts: JournalFacts): JournalFacts | undefined;
   /** Cents that an operator granted, or may have granted, at a place on a UTC day. */
   grantedBy(place: Place, operator: string, day: string): bigint;
   /** Cents that these contracts were granted, or may have been granted, from here in a UTC month. */
@@ -75,8 +79,7 @@ export function createGrantHistory(
   }
 
   function observeCall(line: JournalFacts): void {
-    const { environment, target, organization, profile, requestHash, externalId } = line;
-    const key = JSON.stringify([environment, target, organization, profile, requestHash, externalId]);
+    const key = callKey(line);
     if (line.state === 'begun') openCalls.getOrInsert(key, line);
     else if (line.state !== 'unknown') openCalls.delete(key);
   }
@@ -98,15 +101,9 @@ export function createGrantHistory(
       const others = open.filter((other) => !isSamePlace(other, place));
       return others.filter((other, index) => others.findIndex((each) => isSamePlace(each, other)) === index);
     },
-    unfinishedCall: (facts) =>
-      openCalls
-        .values()
-        .find(
-          (open) =>
-            open.requestHash === facts.requestHash &&
-            (facts.externalId === undefined || open.externalId === facts.externalId) &&
-            isSamePlace(open, facts),
-        ),
+    unfinishedCall: (facts) => openCalls.values().find((open) => isSamePlace(open, facts) && isSameCall(open, facts)),
+    unfinishedPurchase: (facts) =>
+      openCalls.values().find((open) => isSamePlace(open, facts) && isSameValue(open, facts)),
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
     grantedBy: (place, operator, day) => sums.get(spanKey(place, day))?.get(operator) ?? 0n,
     grantedTo(place, contractIds, month) {
@@ -117,7 +114,7 @@ export function createGrantHistory(
   };
 }
 
-/** Caps count per service or database, whichever profile names it. */
+/** Caps count per environment of a service or database, whichever profile names it. */
 function spanKey({ environment, target }: Place, span: string): string {
   return JSON.stringify([environment, target, span]);
 }
@@ -130,6 +127,24 @@ function isSamePlace(one: Place, other: Place): boolean {
     one.organization === other.organization &&
     one.profile === other.profile
   );
+}
+
+/** An external id stands for one purchase, whatever else the request says. */
+function callKey({ operation, params, externalId, requestHash, ...line }: JournalFacts): string {
+  const identity = externalId === undefined ? [requestHash] : [params?.['contractId'], externalId];
+  return JSON.stringify([line.environment, line.target, line.organization, line.profile, operation, ...identity]);
+}
+
+function isSameCall(open: JournalFacts, { operation, params, externalId, requestHash }: JournalFacts): boolean {
+  if (externalId === undefined) return open.requestHash === requestHash;
+  const isSameContract = open.params?.['contractId'] === params?.['contractId'];
+  return open.operation === operation && open.externalId === externalId && isSameContract;
+}
+
+function isSameValue(open: JournalFacts, { operation, params, amountCents, creditAmount }: JournalFacts): boolean {
+  const isSameContract = open.params?.['contractId'] === params?.['contractId'];
+  const isSameAmount = open.amountCents === amountCents && open.creditAmount === creditAmount;
+  return open.operation === operation && isSameContract && isSameAmount;
 }
 
 function keyOf({ target, organization = '' }: Place, contractId: string, externalId: string): string {

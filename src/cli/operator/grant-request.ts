@@ -3,12 +3,16 @@
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
 import { centsOfCredits, microsOfText } from '../../whole-amounts.ts';
+import { grantOperation, purchaseOperation } from './grant-history.ts';
 
-export interface GrantRequest {
+export interface GrantValue {
   readonly contractId: string;
   readonly amountCents: bigint;
   /** Credits in millionths. */
   readonly creditMicros: bigint;
+}
+
+export interface GrantRequest extends GrantValue {
   readonly expiresAt: string;
   readonly description: string | undefined;
   readonly externalId: string | undefined;
@@ -18,17 +22,32 @@ export interface GrantRequest {
 
 /** Throws what the service would throw for the request. */
 export async function readGrant(input: CallInput): Promise<GrantRequest> {
-  const { params, body } = await parseCall('credits.grant', input);
-  const creditMicros = microsOfText(body.creditAmount ?? '0');
+  const { params, body } = await parseCall(grantOperation, input);
   return {
-    contractId: params.contractId,
-    amountCents:
-      body.creditRateCents === undefined
-        ? (body.amountCents ?? 0n)
-        : centsOfCredits(creditMicros, BigInt(body.creditRateCents)),
-    creditMicros,
+    ...valueOf(params.contractId, body),
     expiresAt: body.expiresAt,
     description: body.description,
     externalId: body.externalId,
+  };
+}
+
+/** Throws what the service would throw for the request. */
+export async function readPurchase(input: CallInput): Promise<GrantValue> {
+  const { params, body } = await parseCall(purchaseOperation, input);
+  return valueOf(params.contractId, body);
+}
+
+interface Amounts {
+  readonly amountCents?: bigint | undefined;
+  readonly creditRateCents?: number | undefined;
+  readonly creditAmount?: string | undefined;
+}
+
+function valueOf(contractId: string, { amountCents = 0n, creditRateCents, creditAmount = '0' }: Amounts): GrantValue {
+  const creditMicros = microsOfText(creditAmount);
+  return {
+    contractId,
+    amountCents: creditRateCents === undefined ? amountCents : centsOfCredits(creditMicros, BigInt(creditRateCents)),
+    creditMicros,
   };
 }

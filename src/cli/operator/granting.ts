@@ -1,4 +1,7 @@
-/** How a grant begins: whether the policy permits it, and the external id that keeps a repeat from granting twice. */
+/**
+ * How a grant or a purchase of credits begins: whether the policy permits it, and the external id that keeps a repeat from
+ * granting twice.
+ */
 
 import { BillingError } from '../../errors.ts';
 import { onceEach } from '../../once.ts';
@@ -11,7 +14,7 @@ import { grantOperation } from './grant-history.ts';
 import type { GrantHistory, KnownGrant } from './grant-history.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { readGrant } from './grant-request.ts';
-import type { GrantRequest } from './grant-request.ts';
+import type { GrantRequest, GrantValue } from './grant-request.ts';
 import type { ContractLookup, JournalContext } from './journal-context.ts';
 import type { JournalFacts } from './journal-line.ts';
 import { refusedByPolicy, violations, violationWords } from './policy.ts';
@@ -86,8 +89,7 @@ export function beginGrant(
     ...facts,
     externalId,
     ...(hasMadeId ? { isGeneratedId: true } : {}),
-    ...(request.amountCents === 0n ? {} : { amountCents: String(request.amountCents) }),
-    ...(request.creditMicros === 0n ? {} : { creditAmount: creditsText(request.creditMicros) }),
+    ...valueFacts(request),
     ...(overrideReason === undefined || broken.length === 0
       ? {}
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),
@@ -95,7 +97,53 @@ export function beginGrant(
   };
 }
 
-export function tellFinishing({ at }: { readonly at: string }, { tell }: JournalContext): void {
+function valueFacts({ amountCents, creditMicros }: GrantValue): Pick<JournalFacts, 'amountCents' | 'creditAmount'> {
+  return {
+    ...(amountCents === 0n ? {} : { amountCents: String(amountCents) }),
+    ...(creditMicros === 0n ? {} : { creditAmount: creditsText(creditMicros) }),
+  };
+}
+
+interface BegunPurchase {
+  readonly facts: JournalFacts;
+  /** Whether an earlier try may have been sent. */
+  readonly isRepeat: boolean;
+}
+
+/**
+ * The journal line of a purchase about to be sent, with its external id. Throws BillingError `refused` if it is probably an
+ * earlier one whose outcome is unknown.
+ */
+export function beginPurchase(
+  value: GrantValue,
+  given: JournalFacts,
+  history: GrantHistory,
+  context: JournalContext,
+): BegunPurchase {
+  const facts = { ...given, ...valueFacts(value) };
+  const open = history.unfinishedCall(facts);
+  if (facts.externalId !== undefined) return { facts, isRepeat: open !== undefined };
+  if (open !== undefined) tellFinishing(open, context);
+  else refuseAlikePurchase(history.unfinishedPurchase(facts));
+  return {
+    facts: { ...facts, externalId: open?.externalId ?? context.newId(), isGeneratedId: true },
+    isRepeat: open !== undefined,
+  };
+}
+
+/** Refuses what would be made twice with a recalculated expiry or another description. */
+function refuseAlikePurchase(alike: JournalFacts | undefined): void {
+  if (alike === undefined) return;
+  throw new BillingError(
+    'refused',
+    `a purchase of the same value for this contract was begun at ${alike.at}, and its outcome is not known: nothing was sent`,
+    {
+      hint: `finish it with --external-id ${alike.externalId ?? ''}, which makes it once; or give this one an id of its own`,
+    },
+  );
+}
+
+function tellFinishing({ at }: { readonly at: string }, { tell }: JournalContext): void {
   tell(say`this finishes the grant begun at ${at}, whose outcome was not known`);
 }
 

@@ -11,9 +11,9 @@ import { loadOutline } from '../../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { changesState } from '../../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../../operations/operation.ts';
-import { grantOperation } from './grant-history.ts';
-import { readGrant } from './grant-request.ts';
-import { beginGrant, cappedTogether, createContractLookup, tellFinishing } from './granting.ts';
+import { grantOperation, purchaseOperation } from './grant-history.ts';
+import { readGrant, readPurchase } from './grant-request.ts';
+import { beginGrant, beginPurchase, cappedTogether, createContractLookup } from './granting.ts';
 import type { JournalContext } from './journal-context.ts';
 import type { CallState, JournalFacts } from './journal-line.ts';
 import { requestHash } from '../wire/request-hash.ts';
@@ -29,31 +29,31 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       if (!changesState(operation) || isRehearsal(operation, input)) return await billing.call(name, input);
       const call = { name, input, facts: factsOf(name, input, context) };
       if (name === grantOperation) return await grant(call);
-      if (doubled.has(name)) return await sendOnce(call);
+      if (name === purchaseOperation) return await purchase(call);
+      if (name === adjustOperation) return await adjust(call);
       if (operation.movesMoney === true) await context.journal.record(call.facts);
       else await context.journal.prepare();
       return await send(call);
     },
   };
 
-  async function sendOnce<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
-    let begun = facts;
-    let open: JournalFacts | undefined;
+  async function purchase<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
+    const value = await readPurchase(input);
+    let begun = { facts, isRepeat: false };
     await context.journal.decide((history) => {
-      open = history.unfinishedCall(facts);
-      begun = name === purchaseOperation ? identified(facts, open) : facts;
-      if (open !== undefined && begun.externalId === undefined) throw doneAlready(open);
-      return begun;
+      begun = beginPurchase(value, facts, history, context);
+      return begun.facts;
     });
-    const isRepeat = open !== undefined;
-    if (begun.isGeneratedId !== true) return await send({ name, input, facts: begun }, isRepeat);
-    if (open !== undefined) tellFinishing(open, context);
-    return await send({ name, input: withId(input, begun), facts: begun }, isRepeat);
+    return await send({ name, input: withId(input, begun.facts), facts: begun.facts }, begun.isRepeat);
   }
 
-  function identified(facts: JournalFacts, open: JournalFacts | undefined): JournalFacts {
-    if (facts.externalId !== undefined) return facts;
-    return { ...facts, externalId: open?.externalId ?? context.newId(), isGeneratedId: true };
+  async function adjust<N extends OperationName>(call: Call<N>): Promise<Answer<N>> {
+    await context.journal.decide((history) => {
+      const open = history.unfinishedCall(call.facts);
+      if (open !== undefined) throw doneAlready(open);
+      return call.facts;
+    });
+    return await send(call);
   }
 
   async function grant<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
@@ -93,7 +93,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     const state = answer.isReplay === true ? 'repeated' : 'done';
     const end = async () => await conclude(facts, { state, ...(typeof responseId === 'string' ? { responseId } : {}) });
     // If the program is killed before the answer is shown, the person repeats the command, which must not move money again.
-    const isDoubled = facts.isGeneratedId === true || doubled.has(name);
+    const isDoubled = facts.isGeneratedId === true || name === purchaseOperation || name === adjustOperation;
     if (isDoubled && context.onceShown !== undefined) context.onceShown(end);
     else await end();
     return answer;
@@ -110,10 +110,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   }
 }
 
-const purchaseOperation = 'credits.grantPaid';
-
-/** Beside grants, what moves money again when it is sent again: nothing in the books tells the second from the first. */
-const doubled: ReadonlySet<OperationName> = new Set<OperationName>(['credits.adjust', purchaseOperation]);
+const adjustOperation = 'credits.adjust';
 
 function doneAlready({ at, params }: JournalFacts): BillingError {
   return new BillingError('refused', `the same was begun at ${at}, and its outcome is not known: nothing was sent`, {

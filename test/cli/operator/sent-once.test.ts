@@ -20,6 +20,11 @@ function failing(...errors: Error[]) {
   });
 }
 
+type Shell = ReturnType<typeof failing>;
+
+const sentIds = ({ calls }: Shell) =>
+  calls.map(({ input }) => (input.body as { externalId?: string }).externalId ?? '');
+
 const lost = () => new BillingError('interrupted', 'no answer');
 
 test('a purchase whose outcome is unknown is finished by the same command, with the id that it had', async () => {
@@ -28,7 +33,7 @@ test('a purchase whose outcome is unknown is finished by the same command, with 
   const { code, stderr } = await shell.run(purchase);
   expect([code, stderr]).toEqual([0, expect.stringContaining('this finishes the grant begun at')]);
   await shell.run(purchase);
-  const [first, again, other] = shell.calls.map(({ input }) => (input.body as { externalId?: string }).externalId);
+  const [first, again, other] = sentIds(shell);
   expect(first).toBeDefined();
   expect(again).toBe(first);
   expect(other).not.toBe(first);
@@ -50,7 +55,7 @@ test.each([
 ])('a purchase of which a later try learns %s is finished all the same, and made once', async (_answer, failure) => {
   const shell = failing(lost(), failure);
   for (let time = 0; time < 3; time += 1) await shell.run(purchase);
-  const ids = shell.calls.map(({ input }) => (input.body as { externalId?: string }).externalId);
+  const ids = sentIds(shell);
   expect([ids.length, new Set(ids).size]).toEqual([3, 1]);
 });
 
@@ -82,6 +87,45 @@ test('a purchase is not known to be done because the same with another id was', 
   for (const id of ['po-7', 'po-8']) await shell.run(`${purchase} --external-id ${id}`);
   expect((await shell.run(purchase)).stderr).toContain('this finishes the grant begun at');
   expect(shell.calls.at(-1)?.input.body).toMatchObject({ externalId: 'po-7' });
+});
+
+test.each([
+  ['expiry', `${purchase} --expires-at 2099-12-31T00:00:00Z`],
+  ['description', `${purchase} --description Wire`],
+])(
+  'a purchase of the same value with another %s is not made while the outcome of one is unknown',
+  async (_what, other) => {
+    const shell = failing(lost());
+    await shell.run(purchase);
+    const { code, stderr } = await shell.run(other);
+    expect([code, shell.calls.length]).toEqual([11, 1]);
+    const [externalId] = sentIds(shell);
+    expect(stderr).toContain('a purchase of the same value for this contract was begun at');
+    expect(stderr).toContain(`finish it with --external-id ${externalId}, which makes it once`);
+  },
+);
+
+test.each([
+  ['made', undefined],
+  ['known to be made with other words', new BillingError('conflict', 'exists with other words')],
+])('a purchase is finished once its external id is %s', async (_outcome, error) => {
+  const shell = failing(lost(), ...(error === undefined ? [] : [error]));
+  await shell.run(purchase);
+  const [externalId] = sentIds(shell);
+  await shell.run(`${purchase} --expires-at 2099-12-31T00:00:00Z --external-id ${externalId}`);
+  expect((await shell.run(purchase)).stderr).not.toContain('this finishes the grant begun at');
+  expect((await shell.run(`${purchase} --expires-at 2098-12-31T00:00:00Z`)).code).toBe(0);
+});
+
+test.each([
+  ['of another value', 'credits grant-paid k1 --amount-cents 501'],
+  ['of credits', 'credits grant-paid k1 --credit-amount 5 --credit-rate-cents 100'],
+  ['for another contract', 'credits grant-paid k2 --amount-cents 500'],
+  ['with an external id of its own', `${purchase} --external-id po-7`],
+])('a purchase %s is made beside one whose outcome is unknown', async (_what, other) => {
+  const shell = failing(lost());
+  await shell.run(purchase);
+  expect([(await shell.run(other)).code, shell.calls.length]).toEqual([0, 2]);
 });
 
 test('an adjustment is not repeated while the outcome of the same one is unknown', async () => {
