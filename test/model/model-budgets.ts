@@ -37,10 +37,13 @@ function budgetNamed(contract: Contract, input: ModelInput): { budget: Budget; i
   return { budget, index };
 }
 
-/** Sets what usage has exhausted; a cap stays exhausted until it changes. */
+/** Sets what usage has exhausted; a cap stays exhausted until it changes. A reading that finds it out has an instant, too. */
 export function markExhausted(state: State, contract: Contract, budget: Budget): void {
   const cap = capOf(contract, budget);
-  if (cap !== undefined && compare(whole(consumption(state, contract, budget)), cap) >= 0) budget.isExhausted = true;
+  if (budget.isExhausted || cap === undefined) return;
+  if (compare(whole(consumption(state, contract, budget)), cap) < 0) return;
+  budget.isExhausted = true;
+  state.latest = state.now;
 }
 
 function walletMode(contract: Contract): string {
