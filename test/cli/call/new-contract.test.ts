@@ -79,14 +79,29 @@ test.each([
 });
 
 test.each([
-  ['where nothing shall be', ['--quiet']],
-  ['to a script of a contract that begins long before', ['-o', 'name']],
-])('nothing is said %s', async (_case, flags) => {
+  ['where nothing shall be', ['--quiet'], { isTerminal: true } as const],
+  ['to a script of a contract that begins long before', ['-o', 'name'], { isTerminal: true } as const],
+  ['to a script that reads the table either', ['-o', 'table'], {}],
+])('nothing is said %s', async (_case, flags, terminal) => {
   stage = await stageWithAcme('embedded');
-  expect((await making(['2020-02-01'], flags, { isTerminal: true })).told).toEqual([]);
+  expect((await making(['2020-02-01'], flags, terminal)).told).toEqual([]);
 });
 
 test('nothing is said of a second contract where nothing shall be', async () => {
   stage = await stageWithAcme('embedded');
   expect((await making(['2026-02-01', '2026-02-01'], ['--quiet'])).told).toEqual([]);
+});
+
+test('a contract is shown all the same, and nothing said of others, to a key that may not read any', async () => {
+  const served = await stageWithAcme('http');
+  stage = served;
+  const customer = await name('customers list');
+  await making(['2026-02-01']);
+  const plan = await name('plans list');
+  const made = await stage.tally(['keys', 'create', '--name', 'k', '--scopes', 'contracts:write', '--jq', '.data.key']);
+  const words = ['contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-02-01'];
+  const env = { ...served.remote, TALLY_API_KEY: made.stdout.trim() };
+  const { exitCode, stdout, stderr } = await stage.tally([...words, '-o', 'name'], {}, { env });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toMatch(/^[\da-f-]{36}\n$/);
 });
