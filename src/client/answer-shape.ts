@@ -16,7 +16,7 @@ export function answered({ documented }: Pick<OperationFacts, 'documented'>, for
   if (!isJsonObject(body)) return undefined;
   const data = membersOf(form)?.['data'];
   if (data === undefined) return isResource(body, form) ? body : undefined;
-  if ('data' in body && isResource(body['data'], data)) return body;
+  if (isResource(body['data'], data)) return body;
   return !documented && isResource(body, data) ? { data: body } : undefined;
 }
 

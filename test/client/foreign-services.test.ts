@@ -103,10 +103,13 @@ describe('services of other makers', () => {
     const { body } = await startClient(service.url).call('invoices.list');
     expect(JSON.stringify(body)).toBe(list.replace('11.0', '11'));
     const block = '"blocks":[{"id":"x","daysUntilExpiry":9.00,"originalCents":5.0},{"id":"y","daysUntilExpiry":null}]';
-    const balance = `{"data":{"balance":{"blockCount":2.5},${block}}}`;
+    const balance = `{"data":{"balance":{"blockCount":2.50},${block}}}`;
     const other = await startFakeService({ status: 200, headers: json, body: balance });
     const found = await startClient(other.url).call('credits.balance', { params: { contractId: 'x' } });
     expect(JSON.stringify(found.body)).toBe(balance.replace('9.00', '9'));
+    const prices = '{"data":[{"id":"x","priceIntervalCount":3.0},{"id":"y"}],"hasMore":false,"total":2}';
+    const third = await startFakeService({ status: 200, headers: json, body: prices });
+    expect(JSON.stringify((await startClient(third.url).call('pricing.list')).body)).toBe(prices.replace('3.0', '3'));
   });
 
   test('paths of our own invention are not sent to them, and the key stays at home', async () => {

@@ -169,6 +169,15 @@ describe('answers that are none', () => {
     }
   });
 
+  test.each(['{"data":{"city":"Paris"}}', '{"data":null}'])(
+    'that there may be none is an answer, too: %s',
+    async (body) => {
+      const service = await startFakeService({ headers: { ...json, 'tallybook-version': '1.2.3' }, body });
+      const answer = await startClient(service.url).call('customers.billingAddress', { params: { customerId: 'x' } });
+      expect(JSON.stringify(answer.body)).toBe(body);
+    },
+  );
+
   test.each(['000', '099'])('a status of %s is no success', async (status) => {
     const bytes = `HTTP/1.1 ${status} OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"data":[]}`;
     const service = await startRawService(bytes, (socket) => socket.end());
