@@ -205,7 +205,8 @@ async function begin({ mirror, wanted, hasContracts }: Work, now: Temporal.Insta
   const before = await mirror.unfinishedRun();
   if (before !== undefined && before.digest === digest) {
     const age = Temporal.Instant.from(before.startedAt).until(now, { largestUnit: 'hour' }).hours;
-    if (age < resumableHours) return before.startedAt;
+    // Below 0 where a clock that ran ahead was set right meanwhile: how long ago that was, nothing tells.
+    if (Math.abs(age) < resumableHours) return before.startedAt;
   }
   await mirror.noteRun({ digest, startedAt: timestampOf(now) });
   return undefined;
