@@ -2,7 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { safeLines } from '../terminal/safe-text.ts';
+import { asLines, safeJson, safeLines } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { UnprintedError } from '../terminal/unprinted.ts';
 
@@ -31,13 +31,17 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
   }
   try {
     const found = await results(json, expression);
-    return safeLines(found === undefined ? '' : `${found}\n`);
+    return asLines(found === undefined ? [] : found.split('\n').map(asLine));
   } catch (error) {
     throw new UnprintedError('usage', `--jq: ${wordsOf(error)}`, {
       cause: error,
       hint: 'the expression does not fit the answer: look at the answer of a reading command with -o json',
     });
   }
+}
+
+function asLine(json: string): SafeText {
+  return json.startsWith('"') ? safeLines(JSON.parse(json) as string) : safeJson(json);
 }
 
 async function results(json: string, expression: string): Promise<string | undefined> {
@@ -49,7 +53,7 @@ async function results(json: string, expression: string): Promise<string | undef
   talk.warn = () => undefined;
   try {
     // A space, because an expression such as -1 would be taken for a flag.
-    return raw(json, ` ${expression}`, ['-r', '-c']);
+    return raw(json, ` ${expression}`, ['-c']);
   } finally {
     talk.warn = warn;
   }

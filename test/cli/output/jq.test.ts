@@ -50,6 +50,14 @@ describe('--jq', () => {
     expect(stdout).toBe('Ada\\u{1b}[31m\n');
   });
 
+  test('a result that is no text stays JSON where it holds what a terminal would act on', async () => {
+    const name = 'Ada\u001b[31m\u007f\u202eb\u{e0041}';
+    const shell = createShell({ reply: () => ({ body: { data: { name } } as unknown as Answer['body'] }) });
+    const { stdout } = await shell.run(['customers', 'get', 'c1', '--jq', '.data']);
+    expect(stdout).toBe('{"name":"Ada\\u001b[31m\\u007f\\u202eb\\udb40\\udc41"}\n');
+    expect(JSON.parse(stdout)).toEqual({ name });
+  });
+
   test.each([
     ['.data[', 'syntax error, unexpected end of file'],
     ['nosuch', 'nosuch/0 is not defined'],
