@@ -64,6 +64,20 @@ test.each(doubling)(
   },
 );
 
+test('the receipt of a service that does not show the wallet tells what the entry says of it, and when', async () => {
+  const amounts = { amountCents: 500, creditAmount: 5, balanceAfterCents: 2000, creditBalanceAfter: 20 };
+  const entry = { id: 'e1', currency: 'USD', createdAt: '2026-03-20T00:00:00.000Z', ...amounts };
+  const shell = createShell({
+    reply: ({ name }) => {
+      if (name === 'credits.balance') throw new BillingError('notOffered', 'no such route');
+      return { body: { data: entry } as unknown as Answer['body'] };
+    },
+  });
+  const { code, stderr } = await shell.run(`${line} -o name`);
+  const wallet = 'wallet before  15.00 USD, 15 credits\nwallet after   20.00 USD, 20 credits\n';
+  expect([code, stderr]).toEqual([0, `${wallet}as of          2026-03-20T00:00:00Z\n`]);
+});
+
 describe('a grant without an external id', () => {
   test('gets one of its own each time that it is made', async () => {
     const { shell, made } = forgetfulService();

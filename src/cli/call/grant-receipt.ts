@@ -16,7 +16,8 @@ const shownGrants = 5;
 
 /**
  * Prints the receipt of a grant on standard error, and warns of free credits that would pay for nothing. It reads the wallet
- * once, after the grant, since a service counts the requests of a script. Without a wallet that can be read it prints nothing.
+ * once, after the grant, since a service counts the requests of a script. A service that does not show the wallet still says in
+ * the entry what the balance was once it was made.
  */
 export async function printReceipt(
   answer: Answer<'credits.grant'>,
@@ -24,20 +25,43 @@ export async function printReceipt(
   { billing, session: { terminal, flags } }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
   if (flags.quiet === true) return;
+  const print = (lines: readonly SafeText[]) => {
+    for (const line of lines) terminal.err(say`${line}\n`);
+  };
+  // The grant is made: whatever is wrong with the wallet, the command must not look as if it had failed.
   try {
     const { body } = await billing.call('credits.balance', { params });
-    for (const line of receiptLines(answer, body.data)) terminal.err(say`${line}\n`);
+    print(receiptLines(answer, body.data));
   } catch {
-    // The grant is made: whatever is wrong with the wallet, the command must not look as if it had failed.
+    try {
+      print(entryLines(answer));
+    } catch {
+      // An entry of some services lacks its balance.
+    }
   }
+}
+
+/** With the instant, because the entry may be one that was there already. */
+function entryLines({ body: { data } }: Answer<'credits.grant'>): SafeText[] {
+  const after = totalOf(data.balanceAfterCents, data.creditBalanceAfter);
+  const before = less(after, totalOf(data.amountCents, data.creditAmount));
+  return [
+    walletLine('before', before, data.currency),
+    walletLine('after', after, data.currency),
+    say`as of          ${data.createdAt.replace(/\.000Z$/, 'Z')}`,
+  ];
 }
 
 function receiptLines({ body, isReplay }: Answer<'credits.grant'>, wallet: Wallet): SafeText[] {
   const { amountCents, creditAmount, creditRateCents } = body.data;
   const after = totalOf(wallet.balance.balanceCents, wallet.balance.creditBalance);
   const granted = isReplay === true ? nothing : totalOf(amountCents, creditAmount);
-  const before = { cents: after.cents - granted.cents, micros: after.micros - granted.micros };
-  const lines = [walletLine('before', before, wallet), walletLine('after', after, wallet), ...burnLines(wallet)];
+  const { currency } = wallet.balance;
+  const lines = [
+    walletLine('before', less(after, granted), currency),
+    walletLine('after', after, currency),
+    ...burnLines(wallet),
+  ];
   if (
     !isZero(creditRateCents) ||
     granted.micros === 0n ||
@@ -62,13 +86,17 @@ function totalOf(cents: ExactNumber, credits: ExactNumber): Total {
   return { cents: centsOf(cents), micros: microsOf(credits) };
 }
 
+function less(total: Total, part: Total): Total {
+  return { cents: total.cents - part.cents, micros: total.micros - part.micros };
+}
+
 function isZero(value: ExactNumber): boolean {
   return centsOf(value) === 0n;
 }
 
-function walletLine(when: string, { cents, micros }: Total, { balance }: Wallet): SafeText {
+function walletLine(when: string, { cents, micros }: Total, currency: string): SafeText {
   const words = micros === 0n ? say`` : say`, ${creditsText(micros)} credits`;
-  return say`wallet ${when.padEnd(6)}  ${moneyText(cents, balance.currency)}${words}`;
+  return say`wallet ${when.padEnd(6)}  ${moneyText(cents, currency)}${words}`;
 }
 
 function burnLines({ blocks }: Wallet): SafeText[] {
