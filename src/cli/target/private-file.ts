@@ -52,7 +52,8 @@ export function recordsOf(value: unknown, path: string): Readonly<Record<string,
   throw damaged(path, 'an entry is not an object of texts');
 }
 
-function damaged(path: string, what: string): BillingError {
+/** A usage error of a file that somebody has to repair. */
+export function damaged(path: string, what: string): BillingError {
   return refusal(`${path} is damaged: ${what}`, 'repair the file, or move it away; it was left as it is');
 }
 

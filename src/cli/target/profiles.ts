@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { BillingError } from '../../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../../operations/api-key.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
-import { changePrivateFile, readPrivateFile, recordsOf } from './private-file.ts';
+import { changePrivateFile, damaged, readPrivateFile, recordsOf } from './private-file.ts';
 import type { Machine, Members } from './private-file.ts';
 
 export interface Profile {
@@ -127,7 +127,10 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
   const get = (name: string): Profile => {
     const profiles = list();
     const profile = Object.hasOwn(profiles, checkedName(name)) ? profiles[name] : undefined;
-    if (profile !== undefined && environments.includes(profile.environment)) return profile;
+    if (profile !== undefined) {
+      if (environments.includes(profile.environment)) return profile;
+      throw damaged(path, `the environment of profile "${name}" is none of ${environments.join(', ')}`);
+    }
     const known = Object.keys(profiles);
     throw new BillingError('usage', `there is no profile "${name}"`, {
       hint: known.length > 0 ? `the profiles are ${known.join(', ')}` : 'make one with: tally profile add NAME',
@@ -138,7 +141,9 @@ export function createProfileStore(directory: string, dependencies: ProfileStore
     get,
     current() {
       const name = read()['currentProfile'];
-      return typeof name === 'string' ? name : undefined;
+      // Without it a command would write to the default database.
+      if (name !== undefined && typeof name !== 'string') throw damaged(path, 'currentProfile is not a text');
+      return name;
     },
     async keyOf(name) {
       const credential = credentialOf(name);

@@ -8,6 +8,16 @@ import { createShell } from '../shell.ts';
 const input = `tally_live_${'0'.repeat(48)}\n`;
 const added = 'profile add box --environment sandbox --base-url https://billing.example --key-stdin --no-check';
 
+test('a current profile that is no name is told, and the default database is not used in its place', async () => {
+  const shell = createShell();
+  await shell.run(added, { input });
+  const path = join(shell.home, 'config', 'config.json');
+  writeFileSync(path, JSON.stringify({ currentProfile: 5 }));
+  const { code, stderr } = await shell.run('customers list');
+  expect([code, shell.targets]).toEqual([2, []]);
+  expect(stderr).toContain(`${path} is damaged: currentProfile is not a text`);
+});
+
 test.each([
   ['config.json', { profiles: { box: null } }],
   ['config.json', { profiles: [] }],

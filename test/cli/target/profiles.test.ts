@@ -263,7 +263,7 @@ describe('a profile', () => {
       writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', word), { mode: 0o600 });
       const { code, stderr } = await shell.run('customers pause c1 --yes');
       expect([code, shell.targets]).toEqual([2, []]);
-      expect(stderr).toContain('there is no profile "box"');
+      expect(stderr).toContain(`${path} is damaged: the environment of profile "box" is none of production, sandbox,`);
     },
   );
 
