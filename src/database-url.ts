@@ -34,6 +34,9 @@ export function serverUrlOf(text: string): URL | undefined {
   return parsed === null || parsed.pathname.includes('@') ? undefined : parsed;
 }
 
+/** What to give in place of what is no database. */
+export const databaseForms = 'give the path of a file, such as ./billing.db, or postgres://USER@HOST/DATABASE';
+
 /**
  * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
  * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.
@@ -41,6 +44,11 @@ export function serverUrlOf(text: string): URL | undefined {
  * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign.
  */
 export function refuseUnmeant(database: string): void {
+  if (database === '') {
+    throw new BillingError('usage', 'the path of the database is empty', {
+      hint: databaseForms,
+    });
+  }
   if (database.trim() !== database) {
     throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {
       hint: 'remove it; if the file is really called that, rename the file first, while nothing uses it',

@@ -366,7 +366,7 @@ export interface Operations {
           readonly dimensions: Readonly<Record<string, string>>;
           readonly unitAmount: string;
         })[];
-        /** Paid credits to begin with; the plan's when not given, null for none. */
+        /** Paid credits to begin with; the plan's when not given, 0 for none. */
         readonly creditGrantCents?: number | null;
         /** How credits and budgets of the contract behave. */
         readonly creditSettings?: {

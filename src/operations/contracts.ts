@@ -220,7 +220,7 @@ export const contractOperations = [
       creditGrantCents: centsInput()
         .nullable()
         .optional()
-        .describe("Paid credits to begin with; the plan's when not given, null for none."),
+        .describe("Paid credits to begin with; the plan's when not given, 0 for none."),
       creditSettings: creditSettings.optional().describe('How credits and budgets of the contract behave.'),
       metadata: metadata.optional().describe(`Up to ${limits.contractMetadataKeys} values of your own.`),
     }),

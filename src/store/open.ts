@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { pathOfFileUrl, refuseUnmeant } from '../database-url.ts';
+import { databaseForms, pathOfFileUrl, refuseUnmeant } from '../database-url.ts';
 import { BillingError, ConflictError, type DamagedError } from '../errors.ts';
 import type { Inspection } from './inspection.ts';
 import { readBookFacts, refuseUnfinished } from './records/book-facts.ts';
@@ -94,7 +94,6 @@ const schemeOfUrl = /^([a-z][a-z0-9+.-]+):/i;
 
 /** The path that a database URL names. */
 export function pathOf(url: string): string {
-  if (url === '') throw usageError('the database URL is empty');
   const ofFile = pathOfFileUrl(url);
   if (ofFile !== undefined) return ofFile;
   const name = url.includes(':') ? schemeOfUrl.exec(url)?.[1]?.toLowerCase() : undefined;
@@ -107,11 +106,5 @@ export function pathOf(url: string): string {
       hint: 'give it as --events, beside the --database of the books',
     });
   }
-  throw usageError(`${name}: databases are not supported`);
-}
-
-function usageError(message: string): BillingError {
-  return new BillingError('usage', message, {
-    hint: 'give the path of a file, such as ./billing.db, or postgres://USER@HOST/DATABASE',
-  });
+  throw new BillingError('usage', `${name}: databases are not supported`, { hint: databaseForms });
 }

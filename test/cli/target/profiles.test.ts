@@ -188,6 +188,20 @@ describe('a profile', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('~/x.db begins with ~')]);
   });
 
+  test('is not made of a variable that is not set', async () => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run([
+      'profile',
+      'add',
+      'local',
+      '--environment',
+      'embedded',
+      '--database',
+      '',
+    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the path of the database is empty')]);
+  });
+
   test('is missed on a terminal alone', async () => {
     const shell = createShell();
     const { stderr } = await shell.run('profile list', { isTerminal: true });
