@@ -35,3 +35,13 @@ test.each([
   }
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(content);
 });
+
+test.each(['Production', 'live', ''])('a profile whose environment is %j is none to write to', async (word) => {
+  const shell = createShell();
+  await shell.run(added, { input });
+  const path = join(shell.home, 'config', 'config.json');
+  writeFileSync(path, readFileSync(path, 'utf8').replace('sandbox', word), { mode: 0o600 });
+  const { code, stderr } = await shell.run('customers pause c1 --profile box --yes');
+  expect([code, shell.targets]).toEqual([2, []]);
+  expect(stderr).toContain(`${path} is damaged: the environment of profile "box" is none of production, sandbox,`);
+});
