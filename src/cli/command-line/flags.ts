@@ -194,7 +194,16 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
   }
   if (spec.kind === 'members') return [checkedName(spec, name), scalarOrJson(spec.element, text)];
   const [known, shape] = fieldOf(spec.fields ?? {}, name.trim());
+  if (shape?.kind === 'list' && shape.element?.choices === undefined) refuseComma(spec, known, text);
   return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
+}
+
+/** Everywhere else a comma parts the values of a list: taken as one, `include=a,b` would name an event that never comes. */
+function refuseComma(spec: FlagSpec, name: string, text: string): void {
+  if (text.startsWith('[') || !text.includes(',')) return;
+  throw new BillingError('usage', `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several`, {
+    hint: `put + between several; one that has a comma is ${name}='["a,b"]'`,
+  });
 }
 
 /** Refuses names that would touch prototypes, before an object has them (security 5, SEC-37). */

@@ -13,6 +13,7 @@ const contact: Shape['fields'] = {
   email: { kind: 'text' },
   roles: { kind: 'list', element: { kind: 'text', choices: ['primary', 'accounts_payable'] } },
   weight: { kind: 'number' },
+  include: { kind: 'list', element: { kind: 'text' } },
   filter: { kind: 'object', fields: {} },
   csm: { kind: 'object', fields: { displayName: { kind: 'text' }, level: { kind: 'integer' } } },
   dimensions: { kind: 'members', element: { kind: 'text' } },
@@ -95,6 +96,11 @@ describe('what is typed becomes what is sent', () => {
       '{"contact":[{"name":"Ada","roles":["primary","accounts_payable"]}]}',
     ],
     [
+      'words of any kind parted by + or |, or as JSON where a value has a comma',
+      { contact: ['include=a+b|c,name=Ada', 'name=Bo,include=["a,b"]'] },
+      '{"contact":[{"include":["a","b","c"],"name":"Ada"},{"name":"Bo","include":["a,b"]}]}',
+    ],
+    [
       'records as JSON',
       { contact: ['{"name":"Ada"}', '[{"name":"Bo"}]'] },
       '{"contact":[{"name":"Ada"},{"name":"Bo"}]}',
@@ -164,6 +170,14 @@ describe('what is typed becomes what is sent', () => {
     ['of a record and a name with a point', { contact: ['csm={"level":1},csm.level=2'] }, '"csm" is given twice'],
   ])('a name that is there twice is refused, and no value lost: %s', async (_rule, flags, words) => {
     await expect(bodyOf(flags)).rejects.toThrow(words);
+  });
+
+  test('words of any kind parted by commas inside a record are refused: they may be one value or several', async () => {
+    await expect(bodyOf({ contact: ['include=a,b,name=Ada'] })).rejects.toMatchObject({
+      kind: 'usage',
+      message: '--contact: include: "a,b" may be one value or several',
+      hint: `put + between several; one that has a comma is include='["a,b"]'`,
+    });
   });
 
   test('a record that is neither pairs nor JSON is refused with its flag', async () => {
