@@ -78,7 +78,7 @@ async function parsePolicy(text: string, path: string): Promise<Policy> {
   try {
     read = parse(text, { schema: 'failsafe', logLevel: 'error' });
   } catch (cause) {
-    throw invalid(path, `is not valid YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
+    throw invalid(path, `is not valid YAML: ${(cause as Error).message.split(':\n')[0] ?? ''}`, cause);
   }
   const file = membersOf(read ?? {}, { path, at: '', known: ['environments', 'grants'] });
   const rules = membersOf(file['grants'] ?? {}, { path, at: 'grants.', known: grantRules });

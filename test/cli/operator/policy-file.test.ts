@@ -22,7 +22,7 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     ["grants:\n  ticket: ''\n", 'grants.ticket must be a pattern'],
     ['rules: 1\n', 'rules is not a rule'],
     ['- a\n', 'the file must consist of names with values'],
-    ['a: [\n', 'is not valid YAML'],
+    ['a: 1\na: 2\n', 'is not valid YAML: Map keys must be unique at line 2, column 1\n'],
     ['', 'the file is empty'],
     [' \n', 'the file is empty'],
   ])('%j', async (text, words) => {
