@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
     let isOpen = false;
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
-      const found = await transport.send(request, remaining(call.deadline));
+      const found = await transport.send(request, { left: remaining(call.deadline), given: timeGiven(options) });
       const wasOpen = isOpen;
       isOpen ||= found.kind === 'answer' ? leavesOpen(found) : found.mayHaveArrived;
       const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived: isOpen };
@@ -182,8 +182,12 @@ interface Exchange {
   readonly deadline: number;
 }
 
-function deadlineFrom({ now, timeoutMilliseconds }: ClientOptions): number {
-  return now() + (timeoutMilliseconds ?? limits.totalTimeoutMilliseconds);
+function deadlineFrom(options: ClientOptions): number {
+  return options.now() + timeGiven(options);
+}
+
+function timeGiven({ timeoutMilliseconds }: ClientOptions): number {
+  return timeoutMilliseconds ?? limits.totalTimeoutMilliseconds;
 }
 
 function reasonOf(outcome: HttpAnswer | NoAnswer): string {

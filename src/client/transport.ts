@@ -42,9 +42,16 @@ export interface WayOptions {
   readonly proxy?: { readonly url: string; readonly except: string } | undefined;
 }
 
+/** In milliseconds. */
+export interface Time {
+  readonly left: number;
+  readonly given: number;
+}
+
 /** `send` never rejects, even after `close`. */
 export interface Transport {
-  send(request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer | NoAnswer>;
+  /** `time.left` is for this try, and `time.given` was for the whole call: that is what a person knows of. */
+  send(request: HttpRequest, time: Time): Promise<HttpAnswer | NoAnswer>;
   close(): Promise<void>;
 }
 
@@ -53,15 +60,13 @@ export function createTransport(target: Target, options: WayOptions): Transport 
   let way: Promise<Way> | undefined;
   let isClosed = false;
   return {
-    async send(request, timeoutMilliseconds) {
-      // Nothing may be left of the time, or more than a timer can wait.
-      const patience = Math.min(limits.timerMilliseconds, Math.max(1, Math.round(timeoutMilliseconds)));
+    async send(request, time) {
       try {
         if (isClosed) throw new Closed();
         way ??= openWay(target, options);
-        return await exchange(await way, request, patience);
+        return await exchange(await way, request, timerOf(time.left));
       } catch (error) {
-        return noAnswer(error, patience);
+        return noAnswer(error, timerOf(time.given));
       }
     },
     async close() {
@@ -72,6 +77,11 @@ export function createTransport(target: Target, options: WayOptions): Transport 
       if (opened !== undefined) setImmediate(() => opened.agent.destroy());
     },
   };
+}
+
+/** Nothing may be left of the time, or more than a timer can wait. */
+function timerOf(milliseconds: number): number {
+  return Math.min(limits.timerMilliseconds, Math.max(1, Math.round(milliseconds)));
 }
 
 /** How requests reach a target: what makes them, and what keeps the connections. */
@@ -201,7 +211,6 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   if (error instanceof NoConnection)
     return { reason: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`, isTemporary: true };
   if (error instanceof Late)
-    // Of the time that was given, a millisecond may have gone before the request.
     return { reason: `no answer within ${Math.ceil(timeoutMilliseconds / 10) / 100} seconds`, isTemporary: false };
   if (error instanceof TooLarge) return { reason: `not a valid response: ${error.message}`, isTemporary: false };
   if (error instanceof Silence) return { reason: 'the answer stopped coming', isTemporary: true };

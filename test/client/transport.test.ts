@@ -82,6 +82,14 @@ describe('waiting', () => {
     await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.1 seconds`);
   });
 
+  test('nor what an earlier try left of it', async () => {
+    shorten('responseHeadersTimeoutMilliseconds');
+    const service = await startRawService('', () => {});
+    const client = startClient(service.url, { timeoutMilliseconds: 120 });
+    await expect(client.call('customers.list')).rejects.toThrow(`${service.host}: no answer within 0.12 seconds`);
+    expect(service.requests).toHaveLength(2);
+  });
+
   test('a request that begins when the time is over tells no negative time', async () => {
     const service = await startRawService('', () => {});
     const client = startClient(service.url, { timeoutMilliseconds: -20 });
