@@ -19,6 +19,8 @@ import type { HttpAnswer, NoAnswer, WayOptions } from './transport.ts';
 export interface Retry {
   /** The try that failed, counted from 1. */
   readonly attempt: number;
+  /** How long that try took. */
+  readonly triedMilliseconds: number;
   readonly delayMilliseconds: number;
   /** In a few words: `answered 503`, `nothing answers at this address`. */
   readonly reason: string;
@@ -104,7 +106,8 @@ export function createClient(options: ClientOptions): Client {
         random: options.random,
       });
       if (delayMilliseconds === undefined) return { outcome, wasOpen };
-      options.onRetry?.({ attempt, delayMilliseconds, reason: reasonOf(outcome) });
+      const triedMilliseconds = options.now() - sentAt;
+      options.onRetry?.({ attempt, triedMilliseconds, delayMilliseconds, reason: reasonOf(outcome) });
       await options.sleep(delayMilliseconds);
     }
   }

@@ -152,14 +152,16 @@ const emptyBilling = {
     await Promise.resolve({ status: 200, body: { data: [], hasMore: false, total: 0 } } as unknown as Answer),
 } as unknown as Billing;
 
-test.each<[number[], string]>([
-  [[3000, 20_000], 'billing.example: answered 429; trying again in 3 s\n'],
-  [[200], ''],
-])('a person hears why nothing happens, once: waits of %j ms', async (waits, words) => {
+test.each<[number[], number, string]>([
+  [[3000, 20_000], 0, 'billing.example: answered 429; trying again in 3 s\n'],
+  [[200], 0, ''],
+  [[200], 30_000, 'billing.example: answered 429; trying again\n'],
+])('a person hears why nothing happens, once: waits of %j ms after %i ms', async (waits, triedMilliseconds, words) => {
   const env = { TALLY_BASE_URL: 'https://billing.example', TALLY_API_KEY: `tally_live_${'0'.repeat(48)}` };
   const dependencies: Partial<Dependencies> = {
     openBilling: async (_target, { onRetry }) => {
-      for (const delayMilliseconds of waits) onRetry?.({ delayMilliseconds, reason: 'answered 429' });
+      for (const delayMilliseconds of waits)
+        onRetry?.({ delayMilliseconds, triedMilliseconds, reason: 'answered 429' });
       return await Promise.resolve({ billing: emptyBilling, close: () => Promise.resolve() });
     },
   };

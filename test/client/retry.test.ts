@@ -19,7 +19,9 @@ describe('a busy or failing service', () => {
     const service = await startFakeService(envelope(status, 'busy'), okList);
     const client = startClient(service.url);
     expect((await client.call('customers.list')).status).toBe(200);
-    expect(client.retries).toEqual([{ attempt: 1, delayMilliseconds: 100, reason: `answered ${status}` }]);
+    expect(client.retries).toEqual([
+      { attempt: 1, triedMilliseconds: 0, delayMilliseconds: 100, reason: `answered ${status}` },
+    ]);
   });
 
   test.each([

@@ -56,13 +56,13 @@ function tellingOpening(
     let hasWaited = false;
     const opened = await dependencies.openBilling(target, {
       ...options,
-      onRetry({ delayMilliseconds, reason }) {
-        if (hasWaited || delayMilliseconds < toldFromMilliseconds || target.kind !== 'remote') return;
+      onRetry({ triedMilliseconds, delayMilliseconds, reason }) {
+        const isLong = triedMilliseconds + delayMilliseconds >= toldFromMilliseconds;
+        if (hasWaited || !isLong || target.kind !== 'remote') return;
         hasWaited = true;
-        tell(
-          talk,
-          say`${new URL(target.baseUrl).host}: ${reason}; trying again in ${Math.round(delayMilliseconds / 1000)} s`,
-        );
+        const seconds = Math.round(delayMilliseconds / 1000);
+        const when = seconds === 0 ? '' : ` in ${seconds} s`;
+        tell(talk, say`${new URL(target.baseUrl).host}: ${reason}; trying again${when}`);
       },
     });
     if (target.kind === 'embedded') tellOfOpening(talk, target, opened);

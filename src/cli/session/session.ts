@@ -33,7 +33,13 @@ export interface OpenBillingOptions {
   /** Changes no database: none is created, and none upgraded. */
   readonly isReading?: boolean;
   /** Called before the pause of each further try; `reason` in a few words. */
-  readonly onRetry?: ((retry: { readonly delayMilliseconds: number; readonly reason: string }) => void) | undefined;
+  readonly onRetry?: ((retry: FailedTry) => void) | undefined;
+}
+
+export interface FailedTry {
+  readonly triedMilliseconds: number;
+  readonly delayMilliseconds: number;
+  readonly reason: string;
 }
 
 export interface OpenEngine {
