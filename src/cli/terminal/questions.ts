@@ -45,7 +45,8 @@ export async function askPerson(question: Question, { hasUnicode, ...streams }: 
   const { message } = question;
   const theme = hasUnicode ? {} : plainTheme;
   try {
-    if (question.kind === 'secret') return await prompts.password({ message, mask: '*', theme }, streams);
+    if (question.kind === 'secret')
+      return await prompts.password({ message, mask: '*', toggleMask: false, theme }, streams);
     if (question.kind === 'choice') return await askToChoose(prompts, { ...question, theme }, streams);
     if (question.kind === 'text')
       return await prompts.input({ message, validate: validator(question), theme }, streams);

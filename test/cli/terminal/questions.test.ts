@@ -47,6 +47,12 @@ test('a person who presses Enter has not agreed, and has chosen the first', asyn
   expect((await answered(questions['many choices'], false)).given).toBe('id-0');
 });
 
+test.each([true, false])('no key shows a secret, nor offers to', async (hasUnicode) => {
+  const { given, drawn } = await answered(questions.secret, hasUnicode, 'hush\u0014\r');
+  expect(given).toBe('hush');
+  expect(drawn).not.toMatch(/hush|visibility|select/);
+});
+
 test.each(Object.entries(questions))(
   'a person who interrupts %s is told that nothing was done',
   async (_name, question) => {
