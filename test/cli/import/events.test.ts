@@ -356,6 +356,18 @@ test('of a batch that is partly wrong no row is sent again for each hundred refu
   expect(sizes.length).toBeLessThan(1.5 * 40);
 });
 
+test.each([1, 2])('how many were known is not said where one answer, the %i., does not tell', async (silent) => {
+  let answers = 0;
+  const billing: Billing = {
+    call: async (name, input = {}) => {
+      const { knownEvents, ...answer } = await world.billing.call(name, input);
+      answers += 1;
+      return answers === silent || knownEvents === undefined ? answer : { ...answer, knownEvents };
+    },
+  };
+  expect(await importText(rows.join('\n'), { billing })).toMatchObject({ accepted: 4, known: undefined });
+});
+
 test('that nothing was changed is not said where a part of the first batch was stored before', async () => {
   const billing: Billing = {
     call: async (name, input = {}) => {
