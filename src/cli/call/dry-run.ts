@@ -89,7 +89,7 @@ interface Request {
 function requestText({ method, path, params, baseUrl = '', authorization, ifMatch, body }: Request): SafeText {
   const headers = [
     ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
-    ...(ifMatch === undefined ? [] : [`If-Match: ${ifMatch}`]),
+    ...(ifMatch === undefined ? [] : [`If-Match: "${ifMatch}"`]),
   ];
   const line = [`${method} ${baseUrl}${path}`, ...Object.values(params ?? {})].join(' ');
   const head = asLines([line, ...headers].map(safe));

@@ -191,6 +191,14 @@ describe('--dry-run', () => {
     });
   });
 
+  test('shows the version that has to be found in the form in which it is sent', async () => {
+    const line = 'budgets remove k1 0 --if-match v7 --dry-run';
+    const path = '/v1/contracts/k1/budgets/0';
+    expect((await createShell().run(line)).stdout).toBe(`DELETE ${path}\nIf-Match: "v7"\n`);
+    const { stdout } = await createShell().run(`${line} -o json`);
+    expect(JSON.parse(stdout)).toEqual({ dryRun: { method: 'DELETE', path, ifMatch: 'v7' } });
+  });
+
   test('of an operation without a request names the operation and what it is about', async () => {
     expect((await createShell().run('keys revoke k1 --dry-run')).stdout).toBe('CALL keys.revoke k1\n');
     const { stdout } = await createShell().run('keys revoke k1 --dry-run -o json');
