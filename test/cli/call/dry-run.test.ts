@@ -54,7 +54,8 @@ describe('in this process', () => {
 
   test('what is not there, or cannot be done now, is refused as it would be', async () => {
     const nobody = '01900000-0000-7000-8000-00000000dead';
-    expect(await tally('credits', 'grant', nobody, ...grant, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
+    const unknown = await tally('credits', 'grant', nobody, ...grant, '--dry-run');
+    expect(unknown).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining(nobody) });
     const invoice = (await tally('invoices', 'list', '-o', 'name')).stdout.split('\n')[0] ?? '';
     expect(await tally('invoices', 'send', invoice, '--dry-run')).toMatchObject({ exitCode: 7, stdout: '' });
     expect(await tally('keys', 'rotate', nobody, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
