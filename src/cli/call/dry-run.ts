@@ -57,8 +57,7 @@ async function rehearsed(command: CommandSpec, input: CallInput, { session, targ
     const ids = Object.values(input.params ?? {});
     const answer = await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
-      const asked = command.isVersioned ? { ...input, ifMatch: input.ifMatch ?? '*' } : input;
-      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, asked);
+      return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, input);
     });
     return command.isSecret ? undefined : answer;
   } finally {

@@ -58,6 +58,11 @@ describe('in this process', () => {
     expect(unknown).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining(nobody) });
     const invoice = (await tally('invoices', 'list', '-o', 'name')).stdout.split('\n')[0] ?? '';
     expect(await tally('invoices', 'send', invoice, '--dry-run')).toMatchObject({ exitCode: 7, stdout: '' });
+    const budget = ['--event-property-key', 'model', '--event-property-value', 'a', '--max-credits-cents', '5'];
+    await tally('budgets', 'add', contract, ...budget);
+    const remove = ['budgets', 'remove', contract, '0', '--dry-run'];
+    expect(await tally(...remove)).toMatchObject({ exitCode: 0 });
+    expect(await tally(...remove, '--if-match', 'seen-before')).toMatchObject({ exitCode: 7, stdout: '' });
     expect(await tally('keys', 'rotate', nobody, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
     expect(await tally('webhooks', 'rotate', nobody, '--dry-run')).toMatchObject({ exitCode: 4, stdout: '' });
   });
