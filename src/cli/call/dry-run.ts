@@ -103,7 +103,5 @@ function placeOf({ path, operation }: CommandSpec, input: CallInput): Pick<Reque
 }
 
 function pathOf(template: string, input: CallInput): string {
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ''));
-  const query = new URLSearchParams(input.query).toString();
-  return query === '' ? path : `${path}?${query}`;
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ''));
 }

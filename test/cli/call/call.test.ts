@@ -189,6 +189,9 @@ describe('--dry-run', () => {
         authorization: 'Bearer tally_live_…cdef',
       },
     });
+    expect((await shell.run('customers resume c1 --dry-run')).stdout).toBe(
+      'POST https://billing.example.com/v1/customers/c1/resume\nAuthorization: Bearer tally_live_…cdef\n',
+    );
   });
 
   test('shows the version that has to be found in the form in which it is sent', async () => {
