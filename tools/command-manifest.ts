@@ -136,7 +136,7 @@ function inner(schema: Schema): Schema {
   if (choices.length === 1) return choices[0] ?? schema;
   if (choices.every((choice) => choice.properties !== undefined)) return mergedObject(choices);
   if (choices.every((choice) => choice.type === 'string')) return { type: 'string' };
-  return {};
+  return choices.every(({ type, items }) => (items?.type ?? type) === 'string') ? { anyOf: choices } : {};
 }
 
 /** An object that may take several forms: it has the members of all forms, and requires those that all of them require. */
@@ -172,7 +172,7 @@ function bareShape(schema: Schema): Shape {
     return { kind: 'members', element: shapeOf(values, false) };
   }
   if (schema.type === 'object') return { kind: 'object', fields: fieldsOf(schema) };
-  return { kind: 'any' };
+  return { kind: schema.anyOf === undefined ? 'any' : 'texts' };
 }
 
 function listShape(items: Schema): Shape {

@@ -192,7 +192,10 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
       hint: `give ${spec.placeholder}, or JSON`,
     });
   }
-  if (spec.kind === 'members') return [checkedName(spec, name), scalarOrJson(spec.element, text)];
+  if (spec.kind === 'members') {
+    if (spec.element?.kind === 'texts' && /[,+|]/.test(text)) refuseSeveral(spec, name, text);
+    return [checkedName(spec, name), scalarOrJson(spec.element, text)];
+  }
   const [known, shape] = fieldOf(spec.fields ?? {}, name.trim());
   if (shape?.kind === 'list' && shape.element?.choices === undefined) refuseComma(spec, known, text);
   return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
@@ -203,6 +206,14 @@ function refuseComma(spec: FlagSpec, name: string, text: string): void {
   if (text.startsWith('[') || !text.includes(',')) return;
   throw new BillingError('usage', `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several`, {
     hint: `put + between several; one that has a comma is ${name}='["a,b"]'`,
+  });
+}
+
+/** As a text of its own, `Model=small+large` would name a model that nobody uses. */
+function refuseSeveral(spec: FlagSpec, name: string, text: string): void {
+  if (/^\s*["[]/.test(text)) return;
+  throw new BillingError('usage', `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several`, {
+    hint: `give JSON: ${name}='["a","b"]' for several, ${name}='${JSON.stringify(text)}' for this one`,
   });
 }
 
@@ -238,7 +249,7 @@ function scalarOrJson(shape: Shape | undefined, text: string): unknown {
 function scalar(shape: Shape, text: string): unknown {
   if (shape.kind === 'boolean') return text === 'true' || (text === 'false' ? false : text);
   if (shape.kind === 'integer' || shape.kind === 'number') return isNumberText(text) ? exactNumber(text) : text;
-  if (shape.kind === 'any') return jsonOr(text);
+  if (shape.kind === 'any' || (shape.kind === 'texts' && /^\s*["[]/.test(text))) return jsonOr(text);
   return choiceOf(shape, text);
 }
 

@@ -10,10 +10,20 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import type { GlobalFlag } from './global-flags.ts';
 
 /**
- * How the texts of a flag become a value. `any`: a number, true or false if it reads as one, else a text. `members`: an object
- * whose names the caller chooses.
+ * How the texts of a flag become a value. `any`: a number, true or false if it reads as one, else a text. `texts`: a text, or a
+ * list of texts as JSON. `members`: an object whose names the caller chooses.
  */
-export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'any' | 'list' | 'object' | 'objects' | 'members';
+export type ValueKind =
+  | 'text'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'any'
+  | 'texts'
+  | 'list'
+  | 'object'
+  | 'objects'
+  | 'members';
 
 export interface Shape {
   readonly kind: ValueKind;

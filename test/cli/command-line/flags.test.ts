@@ -14,6 +14,7 @@ const contact: Shape['fields'] = {
   roles: { kind: 'list', element: { kind: 'text', choices: ['primary', 'accounts_payable'] } },
   weight: { kind: 'number' },
   include: { kind: 'list', element: { kind: 'text' } },
+  uses: { kind: 'members', element: { kind: 'texts' } },
   filter: { kind: 'object', fields: {} },
   csm: { kind: 'object', fields: { displayName: { kind: 'text' }, level: { kind: 'integer' } } },
   dimensions: { kind: 'members', element: { kind: 'text' } },
@@ -101,6 +102,11 @@ describe('what is typed becomes what is sent', () => {
       '{"contact":[{"include":["a","b","c"],"name":"Ada"},{"name":"Bo","include":["a,b"]}]}',
     ],
     [
+      'a member that is a text or several: digits are a text, several are JSON',
+      { contact: ['uses.model=small,uses.tier=5', 'uses.model=["a","b"],uses.tier="a+b"'] },
+      '{"contact":[{"uses":{"model":"small","tier":"5"}},{"uses":{"model":["a","b"],"tier":"a+b"}}]}',
+    ],
+    [
       'records as JSON',
       { contact: ['{"name":"Ada"}', '[{"name":"Bo"}]'] },
       '{"contact":[{"name":"Ada"},{"name":"Bo"}]}',
@@ -177,6 +183,14 @@ describe('what is typed becomes what is sent', () => {
       kind: 'usage',
       message: '--contact: include: "a,b" may be one value or several',
       hint: `put + between several; one that has a comma is include='["a,b"]'`,
+    });
+  });
+
+  test.each(['a,b', 'a+b', 'a|b'])('%s is refused for a member that is a text or several', async (text) => {
+    await expect(bodyOf({ contact: [`uses.model=${text}`] })).rejects.toMatchObject({
+      kind: 'usage',
+      message: `--contact: model: "${text}" may be one value or several`,
+      hint: `give JSON: model='["a","b"]' for several, model='"${text}"' for this one`,
     });
   });
 
