@@ -69,13 +69,14 @@ function readGuarded(path: string, machine: Machine): string | undefined {
 
 /**
  * Opens a file that only its owner may read; undefined if there is none and `flags` do not create one. Throws a usage error
- * for a link, another user's file, and a file open to others; what the system throws if it cannot be written.
+ * for a link, what is no file, another user's file, and a file open to others; what the system throws if it cannot be written.
  */
 export function openPrivateFile(path: string, machine: Machine, flags: number): number | undefined {
   const file = openFile(path, flags);
   if (file === undefined) return undefined;
   try {
     const facts = fstatSync(file);
+    if (!facts.isFile()) throw refusal(`${path} is not a file`, 'put a file there, or move it away');
     if (machine.platform !== 'win32') {
       if (machine.userId !== undefined && facts.uid !== machine.userId)
         throw refusal(`${path} belongs to another user`);
@@ -91,7 +92,8 @@ export function openPrivateFile(path: string, machine: Machine, flags: number): 
 
 function openFile(path: string, flags: number): number | undefined {
   try {
-    return openSync(path, flags | (constants.O_NOFOLLOW ?? 0), 0o600);
+    // A pipe is opened at once, to be refused, instead of waiting for somebody who writes to it.
+    return openSync(path, flags | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0), 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

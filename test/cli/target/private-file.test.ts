@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,4 +13,14 @@ test.skipIf(process.platform === 'win32')('the command that mends a mode is one 
   const machine = { platform: 'linux', userId: undefined, now: () => 0 };
   const hint = `run: chmod 600 '${path.replace("'", String.raw`'\''`)}'`;
   expect(() => readPrivateFile(path, machine)).toThrow(expect.objectContaining({ hint }));
+});
+
+test.skipIf(process.platform === 'win32').each([
+  ['a pipe', (path: string) => execFileSync('mkfifo', ['-m', '600', path])],
+  ['a directory', (path: string) => mkdirSync(path, { mode: 0o700 })],
+])('%s in the place of a file is refused, and nothing waits for it', (_what, make) => {
+  const path = join(mkdtempSync(join(tmpdir(), 'private-')), 'config.json');
+  make(path);
+  const machine = { platform: 'linux', userId: undefined, now: () => 0 };
+  expect(() => readPrivateFile(path, machine)).toThrow(`${path} is not a file`);
 });
