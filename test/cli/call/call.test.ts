@@ -233,7 +233,7 @@ describe('--input', () => {
 
   test('numbers keep their digits', async () => {
     const shell = createShell();
-    await shell.run('credits grant-paid k1 --input -', { input: '{"creditAmount":1.10}' });
+    await shell.run('credits grant-paid k1 --input -', { input: '{"creditRateCents":5,"creditAmount":1.10}' });
     expect(JSON.stringify(shell.calls[0]?.input.body)).toContain('"creditAmount":1.10,');
   });
 });
