@@ -3,7 +3,7 @@
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Billing, ResponseBody } from '../operations/index.ts';
-import { valueAt, wireText } from './wire/rows.ts';
+import { moreFollow, valueAt, wireText } from './wire/rows.ts';
 
 export type ListName =
   | 'customers.list'
@@ -42,7 +42,7 @@ export interface ListPage<R> {
 interface PageBody<R> {
   readonly data: readonly R[];
   readonly total?: number;
-  readonly hasMore: boolean;
+  readonly hasMore?: boolean;
 }
 
 /**
@@ -58,8 +58,9 @@ export async function* pagesOf<R>(
   const seen = new Set<string>();
   let before: number | undefined;
   for (let offset = Number(query['offset'] ?? 0); ;) {
-    const page = await read({ ...query, limit: String(limits.pageSize), offset: String(offset) });
-    const { data, total, hasMore } = page as PageBody<R>;
+    const body = await read({ ...query, limit: String(limits.pageSize), offset: String(offset) });
+    const page = body as PageBody<R>;
+    const { data, total } = page;
     const first = offset;
     const rows = data.filter((row, index) => {
       const id = wireText(valueAt(row, 'id')) || `row ${first + index}`;
@@ -67,7 +68,7 @@ export async function* pagesOf<R>(
     });
     yield { rows, total };
     offset += data.length;
-    if (!hasMore) return;
+    if (!moreFollow(page, offset)) return;
     if (data.length === 0) {
       // Some services go by the unfiltered list where they say that more follow.
       if (total !== undefined && total <= offset) return;

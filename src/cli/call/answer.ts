@@ -15,7 +15,7 @@ import { tell } from '../session/tell.ts';
 import { warnOfOutside } from '../session/outside-contract.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
+import { moreFollow, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 
 /** What is drawn in place of a table. */
@@ -62,7 +62,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   session.terminal.out(shown);
   await request.onShown?.();
   if (command.isSecret) noteSecret(command, answer, { session, shown });
-  note(command, answer, session);
+  note(request, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
   if (command.operation === grantOperation) {
     const { printReceipt } = await import('./grant-receipt.ts');
@@ -173,7 +173,7 @@ function noteKnown({ unchanged, replaced }: KnownEvents, session: Session): void
     );
 }
 
-function note(command: CommandSpec, answer: Answer, session: Session): void {
+function note({ command, input }: OperationRequest, answer: Answer, session: Session): void {
   if (answer.isReplay === true) {
     const isEntry = command.idempotencyMember !== undefined;
     const words = isEntry
@@ -192,7 +192,7 @@ function note(command: CommandSpec, answer: Answer, session: Session): void {
     if (isList && rows.length === 0) tellOfNone(command, session);
     if ((page.data as unknown) === null) tell(session, say`there is none`);
   }
-  if (page.hasMore === true && Array.isArray(page.data)) {
+  if (Array.isArray(page.data) && moreFollow(page, Number(input.query?.['offset'] ?? 0) + page.data.length)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints all of them`);
   }
 }

@@ -21,6 +21,14 @@ export function rowsOf(body: unknown, view: View): Rows {
   return { rows: found === undefined || found === null ? [] : [found as Row], isList: false };
 }
 
+/** Whether rows follow those that end at `offset`. Services of other makers may give only a total, or neither. */
+export function moreFollow(
+  { hasMore, total = 0 }: { readonly hasMore?: boolean; readonly total?: number },
+  offset: number,
+): boolean {
+  return typeof hasMore === 'boolean' ? hasMore : total > offset;
+}
+
 /** The value at a path such as `metadata.externalCustomerId` or `items.*.name`; undefined where there is none. */
 export function valueAt(value: unknown, path: string): unknown {
   const [name = '', ...rest] = path.split('.');

@@ -133,6 +133,18 @@ describe('--all', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'c0\nc1\n', stderr: '' });
   });
 
+  test('goes by the total of a service that does not say whether more follow', async () => {
+    const reply: Reply = ({ input }) => {
+      const [offset, limit] = [Number(input.query?.['offset'] ?? 0), Number(input.query?.['limit'] ?? 10)];
+      return body({ data: rows(250).slice(offset, offset + limit), total: 250 });
+    };
+    const all = await createShell({ reply }).run('customers list --all -o name');
+    expect([all.code, all.stdout.split('\n').length - 1, all.stderr]).toEqual([0, 250, '']);
+    const cut = '10 of 250: there are more; --all prints all of them\n';
+    expect((await createShell({ reply }).run('customers list --offset 230')).stderr).toBe(cut);
+    expect((await createShell({ reply }).run('customers list --offset 240')).stderr).toBe('');
+  });
+
   test('goes on behind a page that moved by as many rows as were added', async () => {
     const shell = createShell({
       reply: ({ input }) => {
