@@ -151,6 +151,13 @@ describe('a record is refused', () => {
       '"soon" is not a timestamp such as 2026-03-01T09:30:00Z',
     ],
     [
+      'whose timestamp is no time where it is read',
+      { ...event, timestamp: '2026-03-29 02:30:00' },
+      { timeZone: 'Europe/Berlin' },
+      '"2026-03-29 02:30:00" is not a definite time in Europe/Berlin: no such day or time, or clocks skip it or show it twice; give it an offset',
+    ],
+    ['that has no timestamp', { ...event, timestamp: undefined }, {}, 'has no timestamp'],
+    [
       'whose timestamp is null',
       { ...event, timestamp: null },
       {},
