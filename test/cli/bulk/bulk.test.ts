@@ -183,6 +183,15 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     );
   });
 
+  test('one contract for all rows is given beside the file, and a column without values says nothing of an amount', async () => {
+    const path = file('grants.csv', ['amountCents,reason', ' ,a', '  ,b']);
+    const { exitCode, stdout } = await from(path, acme, '--amount-cents', '500', '--yes');
+    expect([exitCode, stdout]).toEqual([0, '2\t2\t0\t0\t0\t0\n']);
+    const entries = await ledgerOf(acme);
+    const granted = entries.map(({ amountCents, description }) => `${amountCents} ${description}`);
+    expect(granted.toSorted()).toEqual(['500 a', '500 b']);
+  });
+
   test('a row that the service refuses is reported and the others are made; the result file has every row', async () => {
     const path = file('grants.csv', [
       'contractId,amountCents,externalId',
