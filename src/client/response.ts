@@ -118,6 +118,7 @@ function redirectFailure(answer: HttpAnswer, { target }: Reading): BillingError 
   const words = `${target.host} answered ${answer.status} and points to ${to ?? 'nowhere'}; redirects are not followed`;
   return new BillingError('network', words, {
     ...answeredBy(answer),
+    isRetryable: false,
     hint: 'give the profile the base URL of the service itself',
   });
 }
@@ -158,12 +159,13 @@ function optionsOf(
 ): ErrorOptions {
   const facts = answeredBy(answer);
   const { requestId } = facts;
+  // An instant that has passed is no time to wait.
+  const wait = `wait ${Math.max(1, retryAfterSeconds ?? 1)} s, and repeat the command`;
   const ownHints: Partial<Record<ErrorKind, string>> = {
     unauthorized: `${target.host} refused the key; check it with: tally profile check`,
-    rateLimited: `wait ${retryAfterSeconds ?? 1} s, and repeat the command`,
+    rateLimited: wait,
   };
-  const later =
-    retryAfterSeconds === undefined ? 'try again later' : `wait ${retryAfterSeconds} s, and repeat the command`;
+  const later = retryAfterSeconds === undefined ? 'try again later' : wait;
   const told = requestId === undefined ? '' : ` of request ${requestId}`;
   const otherwise: Partial<Record<ErrorKind, string>> = {
     unavailable: later,

@@ -69,7 +69,7 @@ function isLoopbackAddress(hostname: string): boolean {
 export function checkKeyForm(key: string): void {
   if (apiKeyForm.test(key)) return;
   throw new UnauthorizedError(`the API key does not have the form ${apiKeyFormWords}`, {
-    hint: 'give the key as it was shown when it was created',
+    hint: 'give the key as it was shown when it was created; where this one is from: tally profile show',
   });
 }
 

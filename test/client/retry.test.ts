@@ -241,6 +241,7 @@ describe('writes', () => {
 
   test.each([
     ['customers.list', 429, {}, 'wait 1 s, and repeat the command'],
+    ['customers.list', 429, { 'retry-after': 'Fri, 27 Feb 2026 00:00:00 GMT' }, 'wait 1 s, and repeat the command'],
     ['customers.list', 503, {}, 'try again later'],
     ['customers.list', 503, { 'retry-after': '9999' }, 'wait 9999 s, and repeat the command'],
     ['customers.list', 503, { 'tallybook-hint': 'make%20room' }, 'make room'],

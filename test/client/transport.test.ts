@@ -193,6 +193,7 @@ describe('redirects', () => {
       await expect(failure).rejects.toMatchObject({
         kind: 'network',
         message: expect.stringContaining('redirects are not followed'),
+        isRetryable: false,
       });
       expect(service.requests).toEqual(['GET /v1/customers']);
     }

@@ -119,6 +119,10 @@ describe.runIf(process.platform !== 'win32')('a pipe', () => {
     for (let count = 0; count < 600; count += 1) await (await fetch(url)).text();
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
+    const logged = Buffer.alloc(32_768);
+    const lines = logged.toString('utf8', 0, readSync(reader, logged)).split('\n').slice(0, -1);
+    // As texts, they stand in the order of time.
+    for (const each of lines) expect(each).toMatch(/^\{"at":"[-\d]{10}T[:\d]{8}\.\d{3}Z",/);
     closeSync(reader);
     closeSync(writer);
   });
