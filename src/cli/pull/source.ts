@@ -61,7 +61,8 @@ export function createPullSource(
   const plan = onceEach(async (planId: string) => {
     const { data } = await call('plans.get', { params: { planId } });
     const listed = new Set((await prices()).map(({ id }) => id));
-    const others = [...new Set(data.items.map(({ pricingId }) => pricingId))].filter((id) => !listed.has(id));
+    const items = (data as Partial<typeof data>).items ?? [];
+    const others = [...new Set(items.map(({ pricingId }) => pricingId))].filter((id) => !listed.has(id));
     const unlisted: Mirrored[] = [];
     for (const pricingId of others) {
       unlisted.push(record('pricing', (await call('pricing.get', { params: { pricingId } })).data, -1));
@@ -154,9 +155,9 @@ function createOwnerSearch(read: (query: Record<string, string>) => Promise<unkn
 
 /**
  * The dates of a contract, from the range for which its cost is calculated if none is given (interface 4.18). If the range
- * ends on the day of the request, or where it begins, the contract may also have no end.
+ * ends on the day of the request, or where it begins, the contract may also have no end. Some services leave the range out.
  */
-function datesOf({ startDate, endDate, queriedAt }: ResponseBody<'usage.cost'>) {
-  const [start, end, asked] = [startDate, endDate, queriedAt].map((instant) => instant.slice(0, 10));
+function datesOf({ startDate, endDate, queriedAt }: Partial<ResponseBody<'usage.cost'>>) {
+  const [start, end, asked] = [startDate, endDate, queriedAt].map((instant) => instant?.slice(0, 10));
   return end === asked || end === start ? { startDate: start } : { startDate: start, endDate: end };
 }

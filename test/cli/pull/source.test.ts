@@ -1,4 +1,4 @@
-/** Whose a contract is, where only the list of all invoices tells. */
+/** What is pulled of a contract where a service tells little: whose it is, where only the list of all invoices says so. */
 
 import { expect, test } from 'vitest';
 
@@ -8,7 +8,7 @@ import type { Billing } from '../../../src/operations/index.ts';
 import type { CallInput } from '../../../src/operations/operation.ts';
 
 /** A source at a service whose list of all invoices comes in these pages; `undefined` is a failure. */
-function sourceOf(pages: readonly (object | undefined)[]) {
+function sourceOf(pages: readonly (object | undefined)[], others: Readonly<Record<string, object>> = {}) {
   const asked: string[] = [];
   const call = async (name: string, { query }: CallInput = {}) => {
     const answers: Record<string, object> = {
@@ -20,6 +20,8 @@ function sourceOf(pages: readonly (object | undefined)[]) {
         queriedAt: '2026-01-05T00:00:00Z',
       },
       'customers.get': { data: { id: 'acme' } },
+      'pricing.list': { data: [], hasMore: false },
+      ...others,
     };
     if (name !== 'invoices.list') return await Promise.resolve({ status: 200, body: answers[name] });
     if (query?.['customerId'] !== undefined) return { status: 200, body: { data: [], hasMore: false } };
@@ -29,7 +31,7 @@ function sourceOf(pages: readonly (object | undefined)[]) {
     return { status: 200, body: page };
   };
   const source = createPullSource({ call } as Billing, { hasContracts: false, onWait: () => undefined });
-  return { asked, ownerOf: async (contractId: string) => (await source.contract({ contractId })).customerId };
+  return { asked, source, ownerOf: async (contractId: string) => (await source.contract({ contractId })).customerId };
 }
 
 const invoice = (id: string, contractId: string) => ({ id, contractId, customerId: 'acme' });
@@ -63,4 +65,14 @@ test.each([
   const { asked, ownerOf } = sourceOf([{ data: [invoice('1', 'a')], total: 2, hasMore: true }, next]);
   await expect(ownerOf('b')).rejects.toMatchObject({ kind: 'network' });
   expect(asked).toEqual(['0', '1']);
+});
+
+test('a service that leaves out the items of a plan and the range of a cost is pulled without them', async () => {
+  const { source } = sourceOf([], { 'plans.get': { data: { id: 'p' } }, 'usage.cost': { totalAmount: 0 } });
+  const { records } = await source.contract({ contractId: 'a', customerId: 'acme', planId: 'p' });
+  expect(records.map(({ kind, body }) => [kind, body])).toContainEqual(['plan', { id: 'p' }]);
+  expect(records.map(({ kind, body }) => [kind, body])).toContainEqual([
+    'contract',
+    { id: 'a', customerId: 'acme', planId: 'p' },
+  ]);
 });
