@@ -39,7 +39,7 @@ _tally() {
     [[ $breaks == *=* ]] || lead=$previous=
   fi
   [[ $previous == -o ]] && previous=--output
-  if [[ " $asks --profile --org --output --expect-env " == *" $previous "* ]]; then
+  if [[ " $asks --profile --org --output --expect-env --json --columns " == *" $previous "* ]]; then
     question=("${previous#--}" $place "${given[@]}")
   elif ((index == last && !isValue && ${#given[@]} < takes)) && [[ $current != -* && $place == *' '* ]]; then
     question=($((${#given[@]} + 1)) $place "${given[@]}")

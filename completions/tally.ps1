@@ -183,7 +183,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   if ($null -eq $place) { return }
   $previous = $before[-1]
   if ($previous -eq '-o') { $previous = '--output' }
-  $found = if ($place.asks -contains $previous -or @('--profile','--org','--output','--expect-env') -contains $previous) {
+  $found = if ($place.asks -contains $previous -or @('--profile','--org','--output','--expect-env','--json','--columns') -contains $previous) {
     tally __complete $previous.TrimStart('-') @words @given @context 2>$null
   } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
     tally __complete ($given.Count + 1) @words @given @context 2>$null

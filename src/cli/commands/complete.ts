@@ -70,6 +70,7 @@ async function candidatesFor(
       behind,
     );
   }
+  if (what === 'json' || what === 'columns') return further((found?.fields ?? []).map(plainChoice), behind);
   const id = isId ? found?.positionals[Number(what) - 1] : undefined;
   const flag = found?.flags.find((each) => each.flag === what || each.alias === what);
   const reference = what === 'org' ? 'organizations' : (id ?? flag)?.reference;

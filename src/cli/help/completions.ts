@@ -46,7 +46,7 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
 
 const globalSwitches = globalFlags.filter((flag) => flag.value?.startsWith('<') !== true).map(({ name }) => name);
 const globalNames = globalFlags.map(({ name }) => name);
-const globalAsks = ['profile', 'org', 'output', 'expect-env'];
+const globalAsks = ['profile', 'org', 'output', 'expect-env', 'json', 'columns'];
 /** Flags that say which database is asked for candidates. */
 const contextFlags = ['--profile', '--database', '--events', '--org'];
 
@@ -240,7 +240,9 @@ function fishScript(places: readonly Place[]): string {
   const globals = globalFlags.map((flag) => {
     const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
     const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
-    const values = globalAsks.includes(flag.name) ? ` -x -a "(__tally_candidates ${flag.name})"` : needsValue;
+    const values = globalAsks.includes(flag.name)
+      ? ` -x -a "(__tally_candidates ${flag.name} (__tally_words))"`
+      : needsValue;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
   return `${head('mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish')}

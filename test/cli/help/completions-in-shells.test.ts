@@ -99,6 +99,8 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally webhooks create --event-types invoice.created,', 'invoice.created,invoice.updated'],
       ['tally invoices list --include lineItems,', 'lineItems,period'],
       ['tally customers update x --clear legal-name,ext', 'legal-name,external-customer-id'],
+      ['tally customers list --columns id,', 'id,legalName'],
+      ['tally invoices get x --json ', 'totalCents'],
       ['tally budgets check ', contract],
       ['tally invoices export ', exampleIds.draft],
       ['tally invoices export x --format ', 'html'],
@@ -193,6 +195,7 @@ describe.skipIf(isMissing('zsh'))('zsh (skipped where it is not installed)', () 
     ['tally invoices list --status=Pa', ['invoices', 'list', '--status=Paid']],
     ['tally invoices list --include lineItems,', ['invoices', 'list', '--include', 'lineItems,period']],
     ['tally invoices list --include=lineItems,', ['invoices', 'list', '--include=lineItems,period']],
+    ['tally customers list --columns=id,leg', ['customers', 'list', '--columns=id,legalName']],
     ["tally --database='/none.db' customers get 0", ['--database=/none.db', 'customers', '0']],
   ])('%s is completed by the database', (line, expected) => {
     const bin = commandDirectory(

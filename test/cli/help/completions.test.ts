@@ -137,6 +137,11 @@ describe('candidates', () => {
     ['__complete status invoices list', ['Drafted', 'In Progress', 'In Transit', 'Paid', 'Cancelled', 'Refunded']],
     ['__complete is-active contracts list', ['true', 'false']],
     ['__complete output', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name']],
+    [
+      '__complete json orgs list --behind id,name,keyPrefix,createdAt,',
+      ['salesTaxEnabled', 'paymentProcessor', 'environment'].map((name) => `id,name,keyPrefix,createdAt,${name}`),
+    ],
+    ['__complete columns import events', ['']],
     ['__complete clear customers pause', ['until']],
     ['__complete name customers create', ['']],
     ['__complete format invoices export', ['html', 'csv', 'json', 'table']],
