@@ -193,28 +193,27 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
     });
   }
   if (spec.kind === 'members') {
-    if (spec.element?.kind === 'texts' && /[,+|]/.test(text)) refuseSeveral(spec, name, text);
+    if (spec.element?.kind === 'texts' && /^(?!["[]).*[,+|]/s.test(text)) {
+      refuseUnclear(spec, name, text, `give JSON, as ["a","b"] for several or ${JSON.stringify(text)} for this one`);
+    }
     return [checkedName(spec, name), scalarOrJson(spec.element, text)];
   }
   const [known, shape] = fieldOf(spec.fields ?? {}, name.trim());
-  if (shape?.kind === 'list' && shape.element?.choices === undefined) refuseComma(spec, known, text);
+  if (shape?.kind === 'list' && shape.element?.choices === undefined && /^(?!\[).*,/s.test(text)) {
+    refuseUnclear(spec, known, text, `put + between several, or give JSON, as ${JSON.stringify([text])}, for this one`);
+  }
   return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
 }
 
-/** Everywhere else a comma parts the values of a list: taken as one, `include=a,b` would name an event that never comes. */
-function refuseComma(spec: FlagSpec, name: string, text: string): void {
-  if (text.startsWith('[') || !text.includes(',')) return;
-  throw new BillingError('usage', `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several`, {
-    hint: `put + between several; one that has a comma is ${name}='["a,b"]'`,
-  });
-}
-
-/** As a text of its own, `Model=small+large` would name a model that nobody uses. */
-function refuseSeveral(spec: FlagSpec, name: string, text: string): void {
-  if (/^\s*["[]/.test(text)) return;
-  throw new BillingError('usage', `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several`, {
-    hint: `give JSON: ${name}='["a","b"]' for several, ${name}='${JSON.stringify(text)}' for this one`,
-  });
+/**
+ * Refuses what may be one value or several. Taken as one, `include=a,b` would name an event that never comes, and `Model=a+b` a
+ * model that nobody uses. JSON is clear.
+ */
+function refuseUnclear(spec: FlagSpec, name: string, text: string, hint: string): never {
+  throw new BillingError(
+    'usage',
+    `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several: ${hint}`,
+  );
 }
 
 /** Refuses names that would touch prototypes, before an object has them (security 5, SEC-37). */
@@ -249,7 +248,7 @@ function scalarOrJson(shape: Shape | undefined, text: string): unknown {
 function scalar(shape: Shape, text: string): unknown {
   if (shape.kind === 'boolean') return text === 'true' || (text === 'false' ? false : text);
   if (shape.kind === 'integer' || shape.kind === 'number') return isNumberText(text) ? exactNumber(text) : text;
-  if (shape.kind === 'any' || (shape.kind === 'texts' && /^\s*["[]/.test(text))) return jsonOr(text);
+  if (shape.kind === 'any' || (shape.kind === 'texts' && /^["[]/.test(text))) return jsonOr(text);
   return choiceOf(shape, text);
 }
 

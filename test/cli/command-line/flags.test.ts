@@ -181,16 +181,15 @@ describe('what is typed becomes what is sent', () => {
   test('words of any kind parted by commas inside a record are refused: they may be one value or several', async () => {
     await expect(bodyOf({ contact: ['include=a,b,name=Ada'] })).rejects.toMatchObject({
       kind: 'usage',
-      message: '--contact: include: "a,b" may be one value or several',
-      hint: `put + between several; one that has a comma is include='["a,b"]'`,
+      message:
+        '--contact: include: "a,b" may be one value or several: put + between several, or give JSON, as ["a,b"], for this one',
     });
   });
 
   test.each(['a,b', 'a+b', 'a|b'])('%s is refused for a member that is a text or several', async (text) => {
     await expect(bodyOf({ contact: [`uses.model=${text}`] })).rejects.toMatchObject({
       kind: 'usage',
-      message: `--contact: model: "${text}" may be one value or several`,
-      hint: `give JSON: model='["a","b"]' for several, model='"${text}"' for this one`,
+      message: `--contact: model: "${text}" may be one value or several: give JSON, as ["a","b"] for several or "${text}" for this one`,
     });
   });
 
