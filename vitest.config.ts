@@ -12,7 +12,7 @@ const longest = [
   'scripts/scripts.test.ts',
   'cli/every-command.test.ts',
   'store/sqlite.test.ts',
-  'cli/bulk/bulk.test.ts',
+  'cli/bulk/grants.test.ts',
   'reliability/bill-run.test.ts',
   'reliability/kill.test.ts',
   'reliability/postgres-kill.test.ts',

@@ -217,9 +217,8 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
     const tell = ({ error, ...entry }: { readonly error?: unknown; readonly clock?: 'behind' }): void => {
       if (!isVerbose && error === undefined) return;
       const cause = error === undefined ? {} : { error: error instanceof Error ? error.stack : error };
-      terminal.log(
-        safeJson(`${JSON.stringify({ at: now().toString({ fractionalSecondDigits: 3 }), ...entry, ...cause })}\n`),
-      );
+      const at = now().toString({ fractionalSecondDigits: 3 });
+      terminal.log(safeJson(`${JSON.stringify({ at, ...entry, ...cause })}\n`));
     };
     const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
     const { version } = packageFacts;
