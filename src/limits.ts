@@ -167,6 +167,8 @@ export const limits = {
   responseJsonKeys: 4_000_000,
   /** reliability 10: characters shown of an answer that is not a valid response */
   responseExcerptCharacters: 200,
+  /** our choice: characters kept of a service's error message; more than a hundred issues ever take */
+  responseMessageCharacters: 100_000,
   /** reliability 10: with so few tries, pauses come nowhere near its cap of 20 s */
   requestAttempts: 4,
   retryBaseMilliseconds: 200,

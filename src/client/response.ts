@@ -245,7 +245,7 @@ function excerpt(bytes: Uint8Array): string {
 
 function envelopeMessage(json: unknown): string | undefined {
   const message = (json as { error?: { message?: unknown } | null } | null | undefined)?.error?.message;
-  return typeof message === 'string' ? message : undefined;
+  return typeof message === 'string' ? message.slice(0, limits.responseMessageCharacters) : undefined;
 }
 
 type Maker = (message: string, options: ErrorOptions) => BillingError;

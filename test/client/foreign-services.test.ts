@@ -66,6 +66,14 @@ describe('services of other makers', () => {
     );
   });
 
+  test('of words without end, only so many are kept', async () => {
+    const service = await startFakeService(envelope(409, 'no '.repeat(1_000_000)));
+    const failure = startClient(service.url).call('customers.get', { params: { customerId: 'x' } });
+    await expect(failure).rejects.toSatisfy(
+      ({ message }: Error) => message.length === limits.responseMessageCharacters,
+    );
+  });
+
   test('an older service of ours, without the path, does not offer it', async () => {
     const service = await startFakeService(envelope(404, 'this service has no such path'));
     await expect(startClient(service.url).call('customers.get', { params: { customerId: 'x' } })).rejects.toMatchObject(
