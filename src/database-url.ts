@@ -45,9 +45,7 @@ export const databaseForms = 'give the path of a file, such as ./billing.db, or 
  */
 export function refuseUnmeant(database: string): void {
   if (database === '') {
-    throw new BillingError('usage', 'the path of the database is empty', {
-      hint: databaseForms,
-    });
+    throw new BillingError('usage', 'the path of the database is empty', { hint: databaseForms });
   }
   if (database.trim() !== database) {
     throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {

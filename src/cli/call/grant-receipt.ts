@@ -5,7 +5,7 @@ import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { centsOf, microsOf } from '../wire/amounts.ts';
-import { moneyText, wireText } from '../wire/rows.ts';
+import { instantText, moneyText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -48,7 +48,7 @@ function entryLines({ body: { data } }: Answer<'credits.grant'>): SafeText[] {
   return [
     walletLine('before', before, data.currency),
     walletLine('after', after, data.currency),
-    say`as of          ${data.createdAt.replace(/\.000Z$/, 'Z')}`,
+    say`as of          ${instantText(data.createdAt)}`,
   ];
 }
 
@@ -105,7 +105,7 @@ function burnLines({ blocks }: Wallet): SafeText[] {
     const { id, remainingCents, remainingCredits, currency, description, expiresAt } = block;
     const credits = wireText(remainingCredits);
     const amount = say`${moneyText(wireText(remainingCents), currency)}${credits === '0' ? '' : `, ${credits} credits`}`;
-    const expiry = expiresAt === null ? 'never expires' : `expires ${expiresAt.replace(/\.000Z$/, 'Z')}`;
+    const expiry = expiresAt === null ? say`never expires` : say`expires ${instantText(expiresAt)}`;
     return say`${index === 0 ? 'burns first' : '       then'}    ${id}  ${amount}  ${expiry}  ${description}`;
   });
   return burning.length > shownGrants

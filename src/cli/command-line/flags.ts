@@ -193,13 +193,14 @@ export function member(spec: FlagSpec, pair: string): [string, unknown] {
     });
   }
   if (spec.kind === 'members') {
-    if (spec.element?.kind === 'texts' && /^(?!["[]).*[,+|]/s.test(text)) {
+    if (spec.element?.kind === 'texts' && !isTextsAsJson(text) && /[,+|]/.test(text)) {
       refuseUnclear(spec, name, text, `give JSON, as ["a","b"] for several or ${JSON.stringify(text)} for this one`);
     }
     return [checkedName(spec, name), scalarOrJson(spec.element, text)];
   }
   const [known, shape] = fieldOf(spec.fields ?? {}, name.trim());
-  if (shape?.kind === 'list' && shape.element?.choices === undefined && /^(?!\[).*,/s.test(text)) {
+  const isListOfWords = shape?.kind === 'list' && shape.element?.choices === undefined;
+  if (isListOfWords && !text.startsWith('[') && text.includes(',')) {
     refuseUnclear(spec, known, text, `put + between several, or give JSON, as ${JSON.stringify([text])}, for this one`);
   }
   return [checkedName(spec, known), shape === undefined ? text : fieldValue(shape, text)];
@@ -214,6 +215,11 @@ function refuseUnclear(spec: FlagSpec, name: string, text: string, hint: string)
     'usage',
     `--${spec.flag}: ${name}: ${JSON.stringify(text)} may be one value or several: ${hint}`,
   );
+}
+
+/** A text in quotes, or a list. */
+function isTextsAsJson(text: string): boolean {
+  return text.startsWith('"') || text.startsWith('[');
 }
 
 /** Refuses names that would touch prototypes, before an object has them (security 5, SEC-37). */
@@ -248,7 +254,7 @@ function scalarOrJson(shape: Shape | undefined, text: string): unknown {
 function scalar(shape: Shape, text: string): unknown {
   if (shape.kind === 'boolean') return text === 'true' || (text === 'false' ? false : text);
   if (shape.kind === 'integer' || shape.kind === 'number') return isNumberText(text) ? exactNumber(text) : text;
-  if (shape.kind === 'any' || (shape.kind === 'texts' && /^["[]/.test(text))) return jsonOr(text);
+  if (shape.kind === 'any' || (shape.kind === 'texts' && isTextsAsJson(text))) return jsonOr(text);
   return choiceOf(shape, text);
 }
 

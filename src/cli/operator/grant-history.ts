@@ -135,16 +135,18 @@ function callKey({ operation, params, externalId, requestHash, ...line }: Journa
   return JSON.stringify([line.environment, line.target, line.organization, line.profile, operation, ...identity]);
 }
 
-function isSameCall(open: JournalFacts, { operation, params, externalId, requestHash }: JournalFacts): boolean {
-  if (externalId === undefined) return open.requestHash === requestHash;
-  const isSameContract = open.params?.['contractId'] === params?.['contractId'];
-  return open.operation === operation && open.externalId === externalId && isSameContract;
+function isSameCall(open: JournalFacts, facts: JournalFacts): boolean {
+  if (facts.externalId === undefined) return open.requestHash === facts.requestHash;
+  return isSameSubject(open, facts) && open.externalId === facts.externalId;
 }
 
-function isSameValue(open: JournalFacts, { operation, params, amountCents, creditAmount }: JournalFacts): boolean {
-  const isSameContract = open.params?.['contractId'] === params?.['contractId'];
-  const isSameAmount = open.amountCents === amountCents && open.creditAmount === creditAmount;
-  return open.operation === operation && isSameContract && isSameAmount;
+function isSameValue(open: JournalFacts, facts: JournalFacts): boolean {
+  const isSameAmount = open.amountCents === facts.amountCents && open.creditAmount === facts.creditAmount;
+  return isSameSubject(open, facts) && isSameAmount;
+}
+
+function isSameSubject(open: JournalFacts, { operation, params }: JournalFacts): boolean {
+  return open.operation === operation && open.params?.['contractId'] === params?.['contractId'];
 }
 
 function keyOf({ target, organization = '' }: Place, contractId: string, externalId: string): string {

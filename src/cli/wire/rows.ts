@@ -47,6 +47,11 @@ export function wireText(value: unknown): string {
   return isPlainList ? value.map(wireText).join(',') : JSON.stringify(value);
 }
 
+/** An instant for a person: without milliseconds where there are none. */
+export function instantText(instant: string): SafeText {
+  return safe(instant.replace(/\.000Z$/, 'Z'));
+}
+
 const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row, path: string) => SafeText>> = {
   text: (value) => safe(wireText(value)),
   money: (value, row, path) => moneyText(wireText(value), currencyAt(row, path)),
@@ -54,7 +59,7 @@ const formats: Readonly<Record<ColumnFormat, (value: unknown, row: Row, path: st
     row['unit'] === 'credits' ? say`${wireText(value)} credits` : say`${dollarsText(wireText(value))} ${currency}`,
   number: (value) => safe(wireText(value)),
   percent: (value) => say`${wireText(value)} %`,
-  timestamp: (value) => safe(wireText(value).replace(/\.000Z$/, 'Z')),
+  timestamp: (value) => instantText(wireText(value)),
   date: (value) => safe(wireText(value).replace(/T00:00:00\.000Z$/, '')),
   boolean: (value) => (value === true ? say`yes` : value === false ? say`no` : safe(wireText(value))),
   list: (value) => safe(listText(value)),
