@@ -60,24 +60,25 @@ export const ledgerChart: Chart = {
   },
 };
 
-/** The time that is drawn: the requested range, else from the first entry to the last. */
+/** The time that is drawn: the requested range, else from the first entry to the last. It never ends before it begins. */
 function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[]): Window {
-  const from = instantOf('--created-after', query['createdAfter']) ?? instantOfEntry(newestFirst.at(-1));
+  const from = instantOf('--created-after', query['createdAfter']);
   const to = instantOf('--created-before', query['createdBefore']);
-  const fromEpochMs = from?.epochMilliseconds ?? to?.epochMilliseconds ?? 0;
-  const last = to ?? instantOfEntry(newestFirst[0]);
-  return { fromEpochMs, toEpochMs: last?.epochMilliseconds ?? fromEpochMs, isCut: to !== undefined };
+  const firstEpochMs = epochMsOf(newestFirst.at(-1));
+  const fromEpochMs = from?.epochMilliseconds ?? Math.min(firstEpochMs, to?.epochMilliseconds ?? firstEpochMs);
+  const endEpochMs = to?.epochMilliseconds ?? epochMsOf(newestFirst[0]);
+  return { fromEpochMs, toEpochMs: Math.max(fromEpochMs, endEpochMs), isCut: to !== undefined };
 }
 
-function instantOfEntry(entry: Entry | undefined): Temporal.Instant | undefined {
-  return entry === undefined ? undefined : Temporal.Instant.from(entry.createdAt);
+function epochMsOf(entry: Entry | undefined): number {
+  return entry === undefined ? 0 : Temporal.Instant.from(entry.createdAt).epochMilliseconds;
 }
 
 /** Oldest first, without entries that change nothing. */
 function movementsOf(newestFirst: readonly Entry[], changeOf: (entry: Entry) => bigint): Movement[] {
   return newestFirst
     .map((entry) => ({
-      atEpochMs: Temporal.Instant.from(entry.createdAt).epochMilliseconds,
+      atEpochMs: epochMsOf(entry),
       change: changeOf(entry),
     }))
     .filter(({ change }) => change !== 0n)

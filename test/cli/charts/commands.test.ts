@@ -160,6 +160,16 @@ describe('credits ledger --chart', () => {
     expect(stdout).toContain('opening 50.00 USD, highest 50.00 USD, movements 1\n');
   });
 
+  test.each([
+    ['--created-after 2026-05-01', '12.50', '2026-05-01'],
+    ['--created-before 2026-02-01', '0.00', '2026-02-01'],
+    ['--created-after 2026-05-01 --created-before 2026-04-01', '12.50', '2026-05-01'],
+  ])('draws no time that runs backwards where every entry is outside of it: %s', async (words, amount, day) => {
+    const { stdout } = await ledger(entries).run(`credits ledger c --chart ${words}`);
+    expect(stdout).toContain(`opening ${amount} USD, highest ${amount} USD, movements 0\n`);
+    expect(stdout.match(/\d{4}-\d{2}-\d{2}/g)).toEqual([day]);
+  });
+
   test('of a contract without credits says so, and draws no time that never was', async () => {
     const { stdout } = await ledger([]).run('credits ledger c --chart');
     expect(stdout).toBe('Balance: 0.00 USD, no entries so far\n');
