@@ -7,6 +7,7 @@ import { agreed, openFor } from '../call/call.ts';
 import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
+import { checkReplay } from '../operator/replay.ts';
 import { allowFormats, jsonAnswer } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
@@ -75,6 +76,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   const opened = await openFor(command, { session, target });
   try {
     const answer = await opened.billing.call(command.operation as OperationName, input);
+    await checkReplay(command, input, answer);
     session.terminal.out(await jsonAnswer(answer.body, session.output));
   } finally {
     await opened.close();

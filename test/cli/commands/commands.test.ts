@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { localCommands } from '../../../src/cli/commands/index.ts';
 import { globalFlags } from '../../../src/cli/command-line/global-flags.ts';
 import { localPages } from '../../../src/cli/help-pages.ts';
+import type { Answer } from '../../../src/operations/index.ts';
 import { root } from '../../support/sources.ts';
 import { createShell, manifest } from '../shell.ts';
 
@@ -77,6 +78,16 @@ describe('tally api', () => {
     expect(code).toBe(11);
     expect(stderr).toContain('Grant promotional credits to a contract: k1\n');
     expect(stderr).toContain('amountCents is 5000.00 USD');
+  });
+
+  test('does not print as its answer an entry that an earlier, different request made', async () => {
+    const entry = { data: { id: 'e1', amountCents: 100 } } as unknown as Answer['body'];
+    const shell = createShell({ reply: () => ({ body: entry, isReplay: true, mismatches: ['amountCents'] }) });
+    const input = '{"amountCents":900,"expiresAt":"2099-01-01T00:00:00Z","externalId":"t1"}';
+    const path = '/v1/contracts/k1/credits/promotional/grant';
+    const { code, stdout, stderr } = await shell.run(`api POST ${path} --input -`, { input });
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toContain('an entry with this externalId exists and differs in amountCents: nothing was created');
   });
 
   test('--openapi prints the document', async () => {
