@@ -171,17 +171,13 @@ const whole: View = {
 };
 
 async function list(flags: ListFlags, session: Session): Promise<void> {
-  const { terminal, output } = session;
+  const { output } = session;
   checkFields(output, fields, view);
   if (!/^[1-9]\d{0,8}$/.test(flags.limit))
     throw new BillingError('usage', `--limit takes a whole number from 1 to 999999999, not ${flags.limit}`);
-  const texts = await readJournal(session);
-  const found = texts.map(readLine).filter((line) => line !== undefined);
-  if (found.length < texts.length) {
-    terminal.err(
-      say`damaged and not shown: ${counted(texts.length - found.length, 'line')}; see them with: tally journal verify\n`,
-    );
-  }
+  const lines = (await readJournal(session)).map(readLine);
+  tellDamaged(lines, session);
+  const found = lines.filter((line) => line !== undefined);
   const listed = flags.unfinished === true ? unfinished(found) : found;
   const shown = listed.filter(filterOf(flags, session)).toReversed();
   const data = shown.slice(0, Number(flags.limit));
@@ -256,23 +252,36 @@ async function verify({ contains }: VerifyFlags, session: Session): Promise<void
 }
 
 async function print(flags: ListFlags, session: Session): Promise<void> {
-  const { terminal, output } = session;
+  const { output } = session;
+  checkFields(output, fields, view);
   const filter = filterOf(flags, session);
   const texts = await readJournal(session);
   const { output: format, json, jq, columns, profile } = session.flags;
-  if ((format ?? json ?? jq ?? columns) === undefined) {
-    const isWhole = Object.values({ ...flags, profile }).every((value) => value === undefined);
-    const chosen = isWhole ? texts : texts.filter((text) => filter(readLine(text)));
-    for (let first = 0; first < chosen.length; first += printedAtOnce) {
-      const lines = chosen.slice(first, first + printedAtOnce).map((text) => `${text}\n`);
-      terminal.out(safeJson(lines.join('')));
-    }
-    return;
+  const isAsWritten = (format ?? json ?? jq ?? columns) === undefined;
+  if (isAsWritten && Object.values({ ...flags, profile }).every((value) => value === undefined)) {
+    return printTexts(texts, session);
   }
-  checkFields(output, fields, view);
-  const data = texts.map(readLine).filter(filter);
+  const lines = texts.map(readLine);
+  tellDamaged(lines, session);
+  if (isAsWritten) {
+    const chosen = texts.filter((_, index) => filter(lines[index]));
+    return printTexts(chosen, session);
+  }
   const shown = output.format === 'table' ? view : whole;
-  await printBody({ data }, { view: shown, fields }, session);
+  await printBody({ data: lines.filter(filter) }, { view: shown, fields }, session);
+}
+
+function printTexts(texts: readonly string[], { terminal }: Session): void {
+  for (let first = 0; first < texts.length; first += printedAtOnce) {
+    const lines = texts.slice(first, first + printedAtOnce).map((text) => `${text}\n`);
+    terminal.out(safeJson(lines.join('')));
+  }
+}
+
+function tellDamaged(lines: readonly (JournalLine | undefined)[], { terminal }: Session): void {
+  const damaged = lines.filter((line) => line === undefined);
+  if (damaged.length === 0) return;
+  terminal.err(say`damaged and not shown: ${counted(damaged.length, 'line')}; see them with: tally journal verify\n`);
 }
 
 async function readJournal({ dependencies }: Session): Promise<readonly string[]> {

@@ -347,6 +347,19 @@ describe('tally journal', () => {
     expect((await shell.run('journal export --columns state')).stdout).toBe('done\ndone\n');
   });
 
+  test.each(['journal list', 'journal export -o csv', 'journal export --operator ada'])(
+    '%s says that it leaves out a line that was changed',
+    async (line) => {
+      const shell = createShell({ reply });
+      await shell.run(create);
+      await shell.run(create);
+      writeFileSync(pathOf(shell), readFileSync(pathOf(shell), 'utf8').replace('"state":"done"', '"state":"begun"'));
+      expect((await shell.run(line)).stderr).toBe(
+        'damaged and not shown: 1 line; see them with: tally journal verify\n',
+      );
+    },
+  );
+
   test('verify ends with 10 once a line was changed, and with a hash that is gone', async () => {
     const shell = createShell({ reply });
     await shell.run(create);
