@@ -74,8 +74,11 @@ export function createRateLimits({ requestsPerMinute, eventBytesPerMinute, now }
 /** Normalizing an address takes longer than counting it. Behind a proxy an address may be a text of any length. */
 const knownAddress = keepLatest<string>(limits.rateLimitedAddresses, 64 * limits.rateLimitedAddresses);
 
-/** Without the port that some proxies append to an address, because every connection has another one. */
-function addressOf(ip: string): string {
+/**
+ * Without the port that some proxies append to an address, because every connection has another one. A connection that was reset
+ * before it was accepted has no address, whatever the type says: all of these count as one.
+ */
+function addressOf(ip: string | undefined = ''): string {
   return knownAddress(ip, () => {
     const [, six, four] = /^(?:\[([^\]]+)\]|([\d.]+)):\d+$/.exec(ip) ?? [];
     return normalizeIP(six ?? four ?? ip);

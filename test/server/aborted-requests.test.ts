@@ -1,5 +1,6 @@
 /** Who hangs up before the answer has gone is counted and logged like everybody else: what was asked for may have been done. */
 
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -108,6 +109,25 @@ test('a body that nobody read before its caller hung up is that of a request tha
   await expect.poll(() => service.log).toContainEqual(ended);
   expect(await read()).toContain('tally_http_requests_in_flight 1\n');
 });
+
+// Other systems may forget what came on such a connection.
+test.runIf(process.platform === 'linux')(
+  'a caller who hung up before being accepted is limited like others',
+  async () => {
+    const { log, port } = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    const request = `GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\n\r\n`;
+    const sending = `const socket = require('node:net').connect(${port}, '127.0.0.1', () =>
+    socket.write(${JSON.stringify(request)}, () => socket.resetAndDestroy()))`;
+    // Nothing is accepted while this process waits.
+    for (let count = 0; count < 2; count += 1) expect(spawnSync(process.execPath, ['-e', sending]).status).toBe(0);
+    await expect
+      .poll(() => log.map(({ status, isAborted }) => ({ status, isAborted })))
+      .toEqual([
+        { status: 200, isAborted: true },
+        { status: 429, isAborted: true },
+      ]);
+  },
+);
 
 test('a path that is none is counted and logged once', async () => {
   const { service, read } = await startWatched({});
