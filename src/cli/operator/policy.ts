@@ -125,7 +125,8 @@ function creditsIn(value: unknown, path: string): bigint {
 
 function environmentsOf(value: unknown, path: string): string[] {
   const isList = Array.isArray(value) && value.every((name) => environments.includes(name as Environment));
-  if (isList) return value as string[];
+  // An empty one would keep every rule from applying anywhere.
+  if (isList && value.length > 0) return value as string[];
   throw invalid(path, `environments must be a list of ${environments.join(', ')}`);
 }
 

@@ -19,6 +19,7 @@ describe('a policy file that is wrong stops every write, and says where', () => 
     ['grants:\n  free-credits-per-grant: -1\n', 'grants.free-credits-per-grant must be a number of credits'],
     ['environments: production\n', 'environments must be a list'],
     ['environments: [sandbox, prod]\n', 'environments must be a list of'],
+    ['environments: []\ngrants:\n  per-grant: 1.00\n', 'environments must be a list of'],
     ["grants:\n  ticket: ''\n", 'grants.ticket must be a pattern'],
     ['rules: 1\n', 'rules is not a rule'],
     ['- a\n', 'the file must consist of names with values'],
