@@ -20,7 +20,6 @@ export interface StatementDocument {
   readonly invoiceNumbers: ReadonlyMap<string, string>;
 }
 
-/** A type that is not known here is shown as it came. */
 const movementWords: Readonly<Record<string, string>> = {
   grant: 'Grant',
   usage: 'Draw-down',
@@ -28,6 +27,11 @@ const movementWords: Readonly<Record<string, string>> = {
   reversal: 'Reversal',
   expiration: 'Expiration',
 };
+
+/** A type that is not known here is shown as it came. */
+function wordsOf(type: string, ending = ''): string {
+  return Object.hasOwn(movementWords, type) ? `${movementWords[type]}${ending}` : type;
+}
 
 /** The whole document. */
 export function statementPage(document: StatementDocument): string {
@@ -137,7 +141,7 @@ function summaryTable({ opening, totals, closing }: Statement, units: Units): Ht
       ${totals.map(
         ({ type, count, ...total }) =>
           markup`<tr>
-            <th scope="row">${foreign(Object.hasOwn(movementWords, type) ? `${movementWords[type]}s` : type)}</th>
+            <th scope="row">${foreign(wordsOf(type, 's'))}</th>
             <td class="right" data-label="Entries">${count}</td>
             ${changeCells(total, units)}
           </tr> `,
@@ -196,7 +200,7 @@ function movementRow({ entry, after, ...change }: Movement, shown: Shown): Html 
   const isExpiring = type === 'grant' && isTold(expiresAt);
   return markup`<tr>
     <th scope="row">
-      ${foreign(movementWords[type] ?? type)}${note(description)}
+      ${foreign(wordsOf(type))}${note(description)}
       ${number === undefined ? markup`` : note(`Invoice ${number}`)}
       ${isExpiring ? note(`Expires ${dayText(expiresAt)}`) : markup``}
     </th>

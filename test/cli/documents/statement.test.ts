@@ -167,6 +167,13 @@ describe('the page of a statement', () => {
     expect(textOf(page(statementOf([], march)))).toContain('There were no movements.');
   });
 
+  test('shows a type as it came, even one called like what every object has', () => {
+    const odd = entry('2026-03-05T00:00:00.000Z', 'constructor' as 'grant', 5, { description: 'odd' });
+    const lines = textOf(page(statementOf([odd], march)));
+    expect(lines).toContain('constructor 1 0.05 USD');
+    expect(lines).toContain('constructor odd 5 March 2026 0.05 USD 0.05 USD');
+  });
+
   test('takes every foreign text as text, and shows a type that it does not know', () => {
     const odd = entry('2026-03-05T00:00:00.000Z', hostileName as 'grant', 5, { description: hostileName });
     const drawn = page(statementOf([odd], march), { contractId: hostileName, sender: [hostileName] });
