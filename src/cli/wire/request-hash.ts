@@ -18,6 +18,17 @@ export function requestHash(operation: string, input: CallInput): string {
   const found = known.get(input);
   if (found !== undefined) return found;
   const { externalId: _externalId, ...rest } = (body ?? {}) as Record<string, unknown>;
-  const request = { operation, params, query, ifMatch, body: body === undefined ? undefined : rest };
+  const request = {
+    operation,
+    params: unlessEmpty(params),
+    query: unlessEmpty(query),
+    ifMatch,
+    body: unlessEmpty(rest),
+  };
   return sha256Of(canonicalJson(request));
+}
+
+/** A request by method and path has each of its parts, even an empty one. */
+function unlessEmpty<T extends object>(part: T | undefined): T | undefined {
+  return Object.keys(part ?? {}).length === 0 ? undefined : part;
 }

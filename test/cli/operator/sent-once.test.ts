@@ -128,6 +128,16 @@ test.each([
   expect([(await shell.run(other)).code, shell.calls.length]).toEqual([0, 2]);
 });
 
+test('a grant whose outcome is unknown is finished by the same request by method and path', async () => {
+  const shell = failing(lost());
+  await shell.run('credits grant k1 --amount-cents 500 --expires-at 2099-01-01T00:00:00Z');
+  const input = '{"expiresAt":"2099-01-01T00:00:00Z","amountCents":500}';
+  const outcome = await shell.run('api POST /v1/contracts/k1/credits/promotional/grant --input -', { input });
+  expect(outcome).toMatchObject({ code: 0, stderr: expect.stringContaining('this finishes the grant begun at') });
+  const [first, again] = sentIds(shell);
+  expect([again, shell.calls[1]?.name]).toEqual([first, 'credits.grant']);
+});
+
 test('an adjustment is not repeated while the outcome of the same one is unknown', async () => {
   const shell = failing(lost());
   await shell.run(adjustment);
