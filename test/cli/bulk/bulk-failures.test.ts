@@ -279,6 +279,37 @@ test('the policy counts what other contracts of the customer were granted, which
   expect(stderr).toContain('line 2: per-customer-and-month: 6.00 USD were granted to this customer');
 });
 
+test.each([
+  ['20 rows, however few contracts there are', 20, 30, { 'contracts.get': 20 }],
+  ['21 rows of 2,100 contracts', 21, 2_100, { 'contracts.list': 22 }],
+  ['21 rows of 2,101 contracts', 21, 2_101, { 'contracts.list': 1, 'contracts.get': 21 }],
+])('contracts are read with as few requests as it takes: %s', async (_case, rows, total, expected) => {
+  const all = Array.from({ length: total }, (_, index) => ({ id: `k${index}`, customerId: `c${index}`, name: 'N' }));
+  const shell = createShell({
+    reply: ({ name, input: { params, query } }) => {
+      const first = Number(query?.['offset'] ?? 0);
+      const data = all.slice(first, first + Number(query?.['limit']));
+      if (name === 'contracts.list') return { body: { data, total, hasMore: first + data.length < total } as never };
+      return { body: { data: { ...all[0], id: params?.['contractId'] } } as never };
+    },
+    dependencies: { untilStopped: never },
+  });
+  const input = `contractId,amountCents\n${all
+    .slice(0, rows)
+    .map(({ id }) => `${id},500\n`)
+    .join('')}`;
+  const { code } = await shell.run('credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes', { input });
+  const reads = shell.calls.map(({ name }) => name).filter((name) => name.startsWith('contracts.'));
+  expect([
+    code,
+    Object.fromEntries(
+      Map.groupBy(reads, (name) => name)
+        .entries()
+        .map(([name, { length }]) => [name, length]),
+    ),
+  ]).toEqual([0, expected]);
+});
+
 test('a cell that has to say something and is empty is told by its line, like any other', async () => {
   const input = 'name,externalCustomerId,contact\n,c1,"name=A,email=a@b.example,roles=primary"\n';
   const { code, stderr } = await createShell().run('customers create --from - --yes', { input });
