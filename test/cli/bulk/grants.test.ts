@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const made = async (...words: string[]) => {
-  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name']);
+  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
   expect([exitCode, stderr]).toEqual([0, '']);
   return stdout.trim();
 };
@@ -36,11 +36,13 @@ async function begin(surface: Surface, isFlaky = false): Promise<void> {
   plan = await made('plans', 'create', '--name', 'Plan', '--item', `pricingId=${pricing}`);
 }
 
-async function subscribe(name: string): Promise<string> {
-  const contact = 'name=Ada,email=ada@example.com,roles=primary';
-  const customer = await made('customers', 'create', '--name', name, '--contact', contact);
+async function enter(name: string): Promise<string> {
+  return await made('customers', 'create', '--name', name, '--contact', 'name=Ada,email=ada@example.com,roles=primary');
+}
+async function contractOf(customer: string): Promise<string> {
   return await made('contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-03-01');
 }
+const subscribe = async (name: string) => await contractOf(await enter(name));
 
 const file = (name: string, rows: readonly string[]) => {
   const path = join(stage.directory, name);
@@ -265,9 +267,13 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(stderr).toContain('11 grants: 99999999999999.91 USD');
   });
 
-  test('the policy judges the rows together, before one is sent', async () => {
+  const capAt = (units: string) => {
     mkdirSync(join(stage.directory, 'config'), { mode: 0o700 });
-    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 10.00\n');
+    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), `grants:\n  per-customer-and-month: ${units}\n`);
+  };
+
+  test('the policy judges the rows together, before one is sent', async () => {
+    capAt('10.00');
     const path = file('grants.csv', [
       'contractId,amountCents',
       `${acme},600`,
@@ -283,6 +289,21 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(await ledgerOf(acme)).toEqual([]);
     expect((await from(path, '--yes', '--override-policy', 'agreed')).exitCode).toBe(0);
     expect((await from(path, '--yes')).stdout).toBe('4\t0\t4\t0\t0\t0\n');
+  });
+
+  test.each([2, 21])('before one is sent, %i contracts of a customer share a cap of the policy', async (count) => {
+    capAt('10.00');
+    const customer = await enter('Initech');
+    const contracts: string[] = [];
+    while (contracts.length < count) contracts.push(await contractOf(customer));
+    const amountCents = Math.floor(1000 / (count - 1));
+    const rows = contracts.map((contract) => `${contract},${amountCents}`);
+    const upToCap = file('cap.csv', ['contractId,amountCents', ...rows.slice(0, -1)]);
+    expect(await from(upToCap, '--dry-run')).toMatchObject({ exitCode: 0 });
+    const beyond = await from(file('beyond.csv', ['contractId,amountCents', ...rows]), '--yes');
+    expect(beyond).toMatchObject({ exitCode: 11, stdout: '' });
+    expect(beyond.stderr).toMatch(new RegExp(`^line ${count + 1}: per-customer-and-month: 10.00 USD were granted`));
+    for (const contract of contracts) expect(await ledgerOf(contract)).toEqual([]);
   });
 
   test('what was interrupted goes on when the command is repeated', async () => {
