@@ -34,7 +34,7 @@ describe('assignments of a file', () => {
   });
 
   test('of one customer go together in their order, so that the last row decides', async () => {
-    const units = await linesOf(['cus_x', ...others, 'cus_x']);
+    const units = await linesOf(['cus_\u00e9', ...others, 'cus_e\u0301']);
     expect(units.map((lines) => [lines.length, lines.includes(2), lines.includes(153)])).toEqual([
       [100, true, true],
       [52, false, false],
@@ -69,12 +69,13 @@ describe('assignments of a file', () => {
     const results = [
       { stripeCustomerId: 'cus_2', status: 'not_found' },
       { stripeCustomerId: 'cus_1', status: 'updated', customerId: 'c1' },
+      { stripeCustomerId: 'cus_\u00e9', status: 'updated', customerId: 'c2' },
     ];
-    const answer = { status: 200, body: { data: { updated: 1, notFound: 1, results } } };
+    const answer = { status: 200, body: { data: { updated: 2, notFound: 1, results } } };
     const billing = { call: async () => await Promise.resolve(answer) } as unknown as Billing;
-    const rows = rowsOf(['cus_1', 'cus_2', 'cus_3', 'cus_1']);
+    const rows = rowsOf(['cus_1', 'cus_2', 'cus_3', 'cus_1', 'cus_e\u0301']);
     const [unit] = (await managers.plan(rows, {} as Parameters<typeof managers.plan>[1])).unitsFor(billing);
     const ended = (await unit?.send())?.map(({ line, status, id }) => `${line} ${status} ${id}`).toSorted();
-    expect(ended).toEqual(['2 done c1', '3 failed ', '4 unknown ', '5 done c1']);
+    expect(ended).toEqual(['2 done c1', '3 failed ', '4 unknown ', '5 done c1', '6 done c2']);
   });
 });
