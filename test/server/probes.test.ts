@@ -193,9 +193,14 @@ describe('counters', () => {
   });
 
   test('say that the database is down, and nothing of what only it could tell', async () => {
-    const { read } = await startWatched(
-      createSampleEngine({}, { vitals: async () => Promise.reject(new UnavailableError('gone')) }),
-    );
+    let isThere = true;
+    const vitals = async () => {
+      if (!isThere) throw new UnavailableError('gone');
+      return await Promise.resolve({ pendingTransactions: 5, dueDeliveries: 2 });
+    };
+    const { read } = await startWatched(createSampleEngine({}, { vitals }));
+    expect((await read()).get('tally_database_up')).toBe('1');
+    isThere = false;
     const samples = await read();
     expect(samples.get('tally_database_up')).toBe('0');
     expect([...samples.keys()].filter((name) => /tally_webhook|tally_transactions/.test(name))).toEqual([]);
@@ -209,9 +214,10 @@ describe('counters', () => {
     const { service, metrics, read } = await startWatched(engine);
     await service.send('/v1/customers');
     await service.send('/v1/plans');
-    metrics.billRunEnded({ report: { finalizedCount: 7, failedCount: 0, failures: [] } });
     metrics.billRunEnded({ report: { finalizedCount: 1, failedCount: 1, failures: [] } });
     metrics.billRunEnded({ error: new Error('no') });
+    expect((await read()).get('tally_bill_run_last_success_timestamp_seconds')).toBe('0');
+    metrics.billRunEnded({ report: { finalizedCount: 7, failedCount: 0, failures: [] } });
     const samples = await read();
     expect(samples.get('tally_database_errors_total{kind="unavailable"}')).toBe('1');
     expect(samples.get('tally_database_errors_total{kind="internal"}')).toBe('1');
