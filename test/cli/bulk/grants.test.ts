@@ -322,6 +322,10 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
       '--concurrency',
       '3',
     ];
+    if (surface === 'embedded') {
+      const rehearsed = await stage.tally([...words, '--dry-run'], {}, { untilStopped: async () => {} });
+      expect([rehearsed.exitCode, await ledgerOf(acme)]).toEqual([130, []]);
+    }
     const stopped = await stage.tally(words, {}, { untilStopped: async () => await untilGranted(10) });
     expect(stopped.exitCode).toBe(130);
     expect(stopped.stderr).toContain('stopping once what is under way is done; interrupt again to stop at once');
