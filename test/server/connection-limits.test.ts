@@ -63,3 +63,13 @@ test.each([
   const answer = await sendRaw(service.port, bytes);
   expect([answer.split('\r\n', 1)[0], answer.at(-1) ?? '']).toEqual([first, last]);
 });
+
+test('a caller who stops reading an answer does not keep its connection', async () => {
+  lower('socketIdleMilliseconds', 50);
+  const answer = { status: 200, body: { text: 'x'.repeat(16_000_000) } } as never;
+  const service = await startService(createSampleEngine({ 'customers.list': () => answer }));
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  socket.write(`GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\n\r\n`);
+  await expect.poll(() => service.log).toMatchObject([{ status: 200, isAborted: true }]);
+});
