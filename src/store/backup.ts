@@ -104,8 +104,8 @@ export async function restore({
 }): Promise<BackupManifest> {
   const source = readableFile(from);
   const manifest = readManifest(source + manifestEnding);
-  await checkKind(source, to);
   const backup: Backup = { source, manifest };
+  await checkKind(backup, to);
   await (isPostgresUrl(to) ? restoreToServer(backup, to, isDryRun) : restoreToFile(backup, to, isDryRun));
   return manifest;
 }
@@ -157,10 +157,12 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
 }
 
 /** A backup can only be restored to the kind of database that it was made from. */
-async function checkKind(source: string, to: string): Promise<void> {
+async function checkKind({ source, manifest }: Backup, to: string): Promise<void> {
   const { headerOf } = await import('./dump-header.ts');
   const isDump = headerOf(source) !== undefined;
   if (isDump === isPostgresUrl(to)) return;
+  // What was damaged at its beginning looks like the other kind.
+  await checkContent(source, source, manifest);
   throw isDump
     ? new BillingError('usage', `${source} is the backup of a database on a server`, {
         hint: 'restore it with: --to postgres://USER@HOST/DATABASE',
