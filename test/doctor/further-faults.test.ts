@@ -92,6 +92,15 @@ describe('doctor finds', () => {
     ['an invoice of another day', 'periods', set('invoices', `invoiceDate = '2026-08-02'`, draft)],
     ['a period that is left out', 'periods', set('invoices', 'periodIndex = 9', draft)],
     [
+      'a draft after the end that a cancellation gave its contract',
+      'periods',
+      ({ run }) =>
+        run(
+          `UPDATE contracts SET cancelledAt = '2026-05-09T00:00:00.000Z', effectiveEndDate = '2026-06-01' WHERE id = ?`,
+          book.young,
+        ),
+    ],
+    [
       'a finalized invoice that is a draft again',
       'invoice-states',
       set('invoices', `status = 'Drafted', latestPaymentDate = NULL`, second),

@@ -77,13 +77,14 @@ export function invoiceSealProblems({ invoices }: ContractBooks): Problem[] {
     .map(({ invoice }) => problem(invoice, 'is not as it was when it was finalized'));
 }
 
-/** The invoices of a contract cover its periods one by one, each with the dates of its own. */
+/** The invoices of a contract cover its periods one by one, each with the dates of its own; what is still to be billed ends with it. */
 export function periodProblems({ contract, terms, invoices }: ContractBooks): Problem[] {
   return invoices.flatMap(({ invoice }, index) => {
     if (invoice.periodIndex !== index) {
       return [problem(invoice, `is of period ${invoice.periodIndex}, but ${index} is next`)];
     }
-    const fits = terms.some((each) => {
+    const possible = invoice.status === 'Drafted' ? [billingTermsOf(contract)] : terms;
+    const fits = possible.some((each) => {
       const period = invoicePeriodAt(each, index);
       if (period === undefined) return false;
       const invoiceDate = invoiceDateOf(each, period);
