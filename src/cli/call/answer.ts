@@ -159,8 +159,17 @@ function noteSecret(
   tell(session, say`the secret was not printed, and is not shown again; make a new one with: ${rotate}`);
 }
 
-function tellOfNone({ findingsPath, view }: CommandSpec, session: Session): void {
-  if (findingsPath === undefined) tell(session, say`there are none`);
+function tellOfNone(
+  { command, input }: Pick<OperationRequest, 'command' | 'input'>,
+  { total = 0 }: Partial<Page>,
+  session: Session,
+): void {
+  const { findingsPath, view } = command;
+  const offset = Number(input.query?.['offset'] ?? 0);
+  // The list is not empty: the page begins behind its end.
+  const isBehindEnd = total > 0 && offset >= total;
+  if (isBehindEnd) tell(session, say`none from row ${offset + 1} on: the list has ${counted(total, 'row')}`);
+  else if (findingsPath === undefined) tell(session, say`there are none`);
   else if (findingsPath === view.rows) tell(session, say`nothing wrong was found`);
 }
 
@@ -189,7 +198,7 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
   const page = answer.body as unknown as Partial<Page>;
   if (session.output.format === 'table') {
     const { isList, rows } = rowsOf(answer.body, command.view);
-    if (isList && rows.length === 0) tellOfNone(command, session);
+    if (isList && rows.length === 0) tellOfNone({ command, input }, page, session);
     if ((page.data as unknown) === null) tell(session, say`there is none`);
   }
   if (Array.isArray(page.data) && moreFollow(page, Number(input.query?.['offset'] ?? 0) + page.data.length)) {
