@@ -39,6 +39,8 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   if (resultPath !== undefined) checkResultFile(resultPath);
   if (session.flags.dryRun !== true) checkFields(session.output, fields, view);
   const target = await session.target();
+  // A large file is read and judged for a while, and an interrupt in it must not leave the person in doubt.
+  if (session.flags.dryRun !== true) session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
   const opened = await openForWriting(session, target, local);
   try {
     const plan = await planOf(invocation, session, opened);
@@ -47,11 +49,13 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     if (session.flags.dryRun === true) return await rehearse(plan, session, { opened, concurrency });
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);
+    session.dependencies.atInterrupt(undefined);
     const applied = await applyUnits(plan.unitsFor(plan.billing ?? opened.billing), session, { concurrency });
     const unwritten =
       resultPath === undefined ? undefined : await writeResultFile(resultPath, applied.outcomes, session.terminal);
     await report(applied, session, { written: unwritten === undefined ? resultPath : undefined, unwritten });
   } finally {
+    session.dependencies.atInterrupt(undefined);
     await opened.close();
   }
 }

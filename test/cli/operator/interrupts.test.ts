@@ -43,6 +43,20 @@ test('an interrupt before the grant is sent says that nothing was sent, and one 
   });
 });
 
+test('an interrupt of a file of rows says that nothing was sent until the first row is', async () => {
+  const words: unknown[] = [];
+  const told: unknown[] = [];
+  const reply = ({ name }: { readonly name: string }) => {
+    if (name === 'contracts.get') told.push(words.at(-1));
+    return { body: { data: { id: 'k1', customerId: 'c1' } } as never };
+  };
+  const shell = createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } });
+  const line = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes';
+  await shell.run(line, { input: 'contractId,amountCents\nk1,5\n' });
+  expect(told[0]).toBe('tally: interrupted: nothing was sent\n');
+  expect(words[1]).toBeUndefined();
+});
+
 test('an interrupt of what only reads, or rehearses, says nothing', async () => {
   const words: unknown[] = [];
   const reply = () => ({ body: { data: { invoices: [], failures: [] } } as never });
