@@ -34,11 +34,18 @@ async function readIn(
   tx: Transaction,
   customerId: string,
   [from, to]: readonly [number, number],
-  options: Pick<AggregatedEvents, 'isOnce'> = {},
+  {
+    aggregationType = 'SUM',
+    ...options
+  }: Pick<AggregatedEvents, 'isOnce'> & { readonly aggregationType?: 'SUM' | 'MAX' } = {},
 ) {
   const of = { orgId: 'org-a', customerId, boundsEpochMs: [from, to], isStanding: true, ...options };
   const dimensions = { needsEventName: false, propertyKeys: [] };
-  const [readings = []] = await aggregateOne(store.events, tx, { ...of, dimensions, rules });
+  const [readings = []] = await aggregateOne(store.events, tx, {
+    ...of,
+    dimensions,
+    rules: { ...rules, aggregationType },
+  });
   return readings.map(({ quantity, count }) => [String(quantity), count]);
 }
 
@@ -180,4 +187,17 @@ test('totals that a write read of its own events are not taken for those of the 
   await expect(undone).rejects.toThrow('undone');
   await send(events(1));
   expect(await read('customer', [0, day])).toEqual([['8', 8]]);
+});
+
+test('totals of a meter that a write was first to read are not taken for those of another one when it is undone', async () => {
+  await open({ longestTail: 3, leastKept: 1 });
+  await send([1, 2, 3, 4].map((index) => eventOf(`k${index}`)));
+  const undone = store.write(async (tx) => {
+    for (const _again of [1, 2]) expect(await readIn(tx, 'customer', [0, day])).toEqual([['4', 4]]);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  const most = async () =>
+    await store.read(async (tx) => await readIn(tx, 'customer', [0, day], { aggregationType: 'MAX' }));
+  for (const _again of [1, 2]) expect(await most()).toEqual([['1', 4]]);
 });

@@ -1,7 +1,7 @@
 /**
  * Caches segments, totals and names as they were last read, for a process that answers many questions. Once committed, the
  * content of an id and a revision never changes, because revisions only rise; nor does a name. A transaction that has changed
- * events caches nothing that it reads: it may be undone, and its ids and revisions given to something else.
+ * events or kept totals caches nothing that it reads: it may be undone, and its ids and revisions given to something else.
  */
 
 import { keepNewest } from '../../../../once.ts';
@@ -22,7 +22,7 @@ export interface ReadingCache {
   readonly eventName: (nameId: number) => string;
   /** Undefined if no totals are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
-  /** Notes that the running transaction changes events. */
+  /** Notes that the running transaction changes events, or keeps totals. */
   readonly noteChange: () => void;
 }
 

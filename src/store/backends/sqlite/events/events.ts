@@ -43,8 +43,11 @@ export function createSqliteEventStore(
   let found: FoundTotals[] = [];
 
   function keepOrHold(totals: readonly FoundTotals[]): void {
-    if (connection.isWriting) keepTotals(connection, totals);
-    else if (!connection.isReadOnly) found.push(...totals.slice(0, mostFound - found.length));
+    if (totals.length === 0) return;
+    if (connection.isWriting) {
+      cache.noteChange();
+      keepTotals(connection, totals);
+    } else if (!connection.isReadOnly) found.push(...totals.slice(0, mostFound - found.length));
   }
 
   return {
