@@ -77,7 +77,10 @@ export function invoiceSealProblems({ invoices }: ContractBooks): Problem[] {
     .map(({ invoice }) => problem(invoice, 'is not as it was when it was finalized'));
 }
 
-/** The invoices of a contract cover its periods one by one, each with the dates of its own; what is still to be billed ends with it. */
+/**
+ * The invoices of a contract cover its periods one by one, each with the dates of its own. What is still to be billed ends when
+ * the contract does.
+ */
 export function periodProblems({ contract, terms, invoices }: ContractBooks): Problem[] {
   return invoices.flatMap(({ invoice }, index) => {
     if (invoice.periodIndex !== index) {
