@@ -120,7 +120,7 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   tell(session, say`dry run: ${words}${before}; nothing was sent`);
   if (bad.length === 0) return;
   throw new BillingError('checkFailed', `${bad.length} of ${counted(outcomes.length, 'row')} would be refused`, {
-    hint: 'correct them, or only the other rows will be done',
+    hint: bad.length === outcomes.length ? 'correct them' : 'correct them, or only the other rows will be done',
   });
 }
 

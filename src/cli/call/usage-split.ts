@@ -107,7 +107,7 @@ function endsOf(startDate: string, endDate: string, by: Span): string[] {
       'usage',
       `--by ${by} shows each ${by}, and ${startDate} to ${endDate} has more than ${mostParts}`,
       {
-        hint: by === 'day' ? 'give --start-date and --end-date, or --by month' : 'give --start-date and --end-date',
+        hint: `shorten it with --start-date and --end-date${by === 'day' ? ', or give --by month' : ''}`,
       },
     );
   }

@@ -60,6 +60,8 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   allowFormats(session.flags, []);
   const seed = seedOfFlag(flags.seed);
   const directory = directoryFor(flags.into);
+  const { atInterrupt } = session.dependencies;
+  atInterrupt(say`tally: interrupted: ${directory} has a part of the demo; remove it\n`);
   try {
     await tellIn(directory, flags, { seed, session, runLine });
   } catch (error) {
@@ -67,6 +69,8 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
     for (const name of readdirSync(directory)) rmSync(join(directory, name), { recursive: true });
     if (flags.into === undefined) rmdirSync(directory);
     throw error;
+  } finally {
+    atInterrupt(undefined);
   }
 }
 
@@ -224,6 +228,8 @@ function onStage(
   return {
     ...dependencies,
     env: { TALLY_DATABASE: database },
+    // What was sent by one of its commands is not what the person who watches asks about.
+    atInterrupt: () => undefined,
     // Not the journal and policy of the person who watches.
     directories: () => Promise.resolve({ config: dirname(database), data: dirname(database) }),
     openBilling: async (target) => {

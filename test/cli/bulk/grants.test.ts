@@ -251,8 +251,13 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     if (surface === 'http')
       return expect([exitCode, stderr]).toEqual([0, expect.stringContaining('2 grants: 7.50 USD')]);
     expect(stderr).toMatch(/^line 2: expiresAt: must be after now, /);
-    expect(stderr).toContain('1 of 2 rows would be refused');
+    expect(stderr).toContain(
+      '1 of 2 rows would be refused\n  hint: correct them, or only the other rows will be done\n',
+    );
     expect([exitCode, await ledgerOf(globex)]).toEqual([10, []]);
+    const wrong = file('alone.csv', ['contractId,amountCents,expiresAt', ...rows.slice(0, 1)]);
+    const alone = await stage.tally(['credits', 'grant', '--from', wrong, '--dry-run']);
+    expect(alone.stderr).toMatch(/1 of 1 row would be refused\n  hint: correct them\n$/);
     const real = await grant('--yes');
     expect(real.stdout).toBe('2\t1\t0\t1\t0\t0\n');
     expect(real.stderr).toContain('correct these rows and repeat the command: no row is done twice');

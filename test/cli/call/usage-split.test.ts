@@ -110,7 +110,7 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
     [
       'usage cost --customer-id $customer --start-date 2026-01-01T00:00:00Z --end-date 2027-01-01T00:00:00Z --by day',
       2,
-      'has more than 99',
+      'has more than 99\n  hint: shorten it with --start-date and --end-date, or give --by month\n',
     ],
     ['usage cost --by day', 8, 'one of customerId, externalCustomerId and contractId is required'],
   ])('%s ends with %i', async (line, code, message) => {

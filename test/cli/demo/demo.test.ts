@@ -72,6 +72,15 @@ describe('the demo on generated events', () => {
     ]);
   });
 
+  test('says at an interrupt which directory has a part of it', async () => {
+    const directory = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'new');
+    const stage = await createStage('embedded');
+    const words: unknown[] = [];
+    await stage.tally(['demo', '--into', directory], {}, { atInterrupt: (said) => void words.push(said) });
+    await stage.close();
+    expect(words).toEqual([`tally: interrupted: ${directory} has a part of the demo; remove it\n`, undefined]);
+  });
+
   test('refuses a place that is no empty directory, and says what it is', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'file');
     writeFileSync(file, '');
