@@ -86,6 +86,9 @@ function hideKeys(terminal: Terminal): void {
   if (env['NODE_OPTIONS'] !== undefined || nodeFlags.length > 0) process.report.excludeEnv = true;
 }
 
+const now = (): Temporal.Instant => Temporal.Now.instant();
+const machineTime = () => ({ epochMilliseconds: Date.now() });
+
 const newId = createIds(
   () => Date.now(),
   () => process.getBuiltinModule('node:crypto').randomUUIDv7,
@@ -310,7 +313,7 @@ async function unmade(target: EmbeddedTarget): Promise<EmbeddedTarget> {
   return isToBeMade(target.database) ? { ...target, database: inMemory, events: undefined } : target;
 }
 
-async function openEngine(target: EmbeddedTarget, stage: Stage = { now, newId }, readOnly = false) {
+async function openEngine(target: EmbeddedTarget, stage: Stage = { now: machineTime, newId }, readOnly = false) {
   const [{ isToBeMade, openStore, refuseUnknownSslMode }, { createEngine }, { createMeterSql }] = await Promise.all([
     import('./store/open.ts'),
     import('./engine/engine.ts'),
@@ -353,10 +356,6 @@ async function resolveHost(hostname: string) {
 /** Whether this is the program as one self-contained file (tools/build-binary.ts). */
 function isExecutable(): boolean {
   return process.getBuiltinModule('node:sea').isSea();
-}
-
-function now(): Temporal.Instant {
-  return Temporal.Now.instant();
 }
 
 async function sleep(milliseconds: number): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { instantAt } from '../operations/field-rules.ts';
 import type { Answer, DueReport, OperationName, RoomDeclarations } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { beginAt, findClock, hasNoRecords, removeClock, setClock } from '../store/records/clock.ts';
@@ -45,7 +46,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
 
   'clock.reset': async (parts) => {
     const { data, isAnew } = await parts.store.write(async (tx) => {
-      const real = parts.now();
+      const real = instantAt(parts.now());
       const isAnew = await mayBeginAnew(tx, real);
       if (isAnew) await beginAt(tx, real);
       await removeClock(tx);
@@ -59,7 +60,7 @@ export const clockUndertakings: UndertakingsOf<RoomDeclarations['clock']> = {
     const { isRehearsal, organizationIds, until, ...noted } = await parts.store.read(async (tx) => {
       const simulated = await findClock(tx);
       // Not the time of the books: where that is ahead of the clock, periods would be billed that are not over.
-      const now = simulated ?? parts.now();
+      const now = simulated ?? instantAt(parts.now());
       const asked = body.until === undefined ? now : Temporal.Instant.from(body.until);
       if (Temporal.Instant.compare(asked, now) > 0) {
         throw new InvalidInputError([{ path: 'until', message: `must not be after now, ${wireTimestamp(now)}` }]);
@@ -87,7 +88,7 @@ export async function refuseToMove(parts: EngineParts, name: OperationName, inpu
     const { body } = input as { readonly body: Advance & { readonly to: string } };
     if (name === 'clock.advance') await advanceOf(parts, tx, body);
     if (name === 'clock.set') await settingOf(parts, tx, Temporal.Instant.from(body.to));
-    if (name === 'clock.reset') await mayBeginAnew(tx, parts.now());
+    if (name === 'clock.reset') await mayBeginAnew(tx, instantAt(parts.now()));
   });
 }
 
@@ -103,7 +104,7 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
   }));
   if (found.isSimulated || (await isOnlyRead(parts.store))) return undefined;
   const report = createRunReport();
-  const until = parts.now();
+  const until = instantAt(parts.now());
   await parts.store.exclusively('bill run', async () => {
     await runEach(
       parts,
@@ -152,7 +153,7 @@ async function show(parts: EngineParts, tx: Transaction) {
 
 /** The time of the database, which is never behind anything recorded. */
 async function instantOf(parts: EngineParts, tx: Transaction): Promise<Temporal.Instant> {
-  const clock = (await findClock(tx)) ?? parts.now();
+  const clock = (await findClock(tx)) ?? instantAt(parts.now());
   const recorded = (await listOrganizations(tx)).map(({ lastCreatedAt }) => Temporal.Instant.from(lastCreatedAt));
   return [clock, ...recorded].reduce((one, other) => (Temporal.Instant.compare(one, other) < 0 ? other : one));
 }

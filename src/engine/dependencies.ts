@@ -1,5 +1,6 @@
 /** What the engine works with: what it takes from outside, and what it makes itself. */
 
+import type { Moment } from '../operations/field-rules.ts';
 import type { CheckWebhookUrl } from '../operations/webhook-outbox.ts';
 import type { MeterSql } from '../store/meter-sql.ts';
 import type { Store } from '../store/store.ts';
@@ -8,7 +9,7 @@ import type { KnownLedgers } from './known-ledgers.ts';
 /** Everything that the engine takes from outside, so that every run can be repeated. */
 export interface EngineDependencies {
   readonly store: Store;
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
   /** A new UUIDv7, lower case. */
   readonly newId: () => string;
   /** Unpredictable bytes for secrets. */

@@ -4,6 +4,7 @@ import { isSameDigest, sha256Of } from '../digest.ts';
 import { BillingError, ConflictError, NotFoundError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { apiKeyForm, apiKeyOf, apiKeySecretBytes } from '../operations/api-key.ts';
+import type { Moment } from '../operations/field-rules.ts';
 import type { Caller } from '../operations/index.ts';
 import type { keyOperations } from '../operations/keys.ts';
 import type { Scope } from '../operations/operation.ts';
@@ -210,13 +211,13 @@ function hasExpired(key: ApiKey, timestamp: () => string): boolean {
 }
 
 /** A note from a clock that had run ahead does not count: it would say for years that the key has just been used. */
-function isNoted({ lastUsedAt }: ApiKey, now: Temporal.Instant): boolean {
+function isNoted({ lastUsedAt }: ApiKey, now: Moment): boolean {
   if (lastUsedAt === null) return false;
   return Math.abs(now.epochMilliseconds - Date.parse(lastUsedAt)) < 1000 * limits.lastUsedResolutionSeconds;
 }
 
 /** Keeps when the key was last used, to the minute. It is only a note: a database that cannot take it refuses nobody. */
-async function noteUse({ store }: EngineDependencies, key: ApiKey, now: Temporal.Instant): Promise<void> {
+async function noteUse({ store }: EngineDependencies, key: ApiKey, now: Moment): Promise<void> {
   if (store.isReadOnly) return;
   try {
     // A reading must not wait for a writer only to note that it was made.

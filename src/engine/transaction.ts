@@ -2,6 +2,7 @@
 
 import { NotFoundError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { instantAt, type Moment } from '../operations/field-rules.ts';
 import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/organizations.ts';
@@ -86,7 +87,7 @@ async function createContext(
 ): Promise<CallContext> {
   const found = await findOrganizationAndClock(tx, caller.organizationId);
   if (found === undefined) throw new NotFoundError('this organization does not exist');
-  // Read once, and not by most readings: the first instant of a process takes longer than a reading.
+  // Read once, and not by most readings.
   const machineTime = access === 'write' ? dependencies.now() : undefined;
   if (machineTime !== undefined && found.simulated === undefined) checkMachineTime(machineTime);
   return new OneCall(dependencies, { caller, tx, sqlReadings, found, machineTime });
@@ -94,7 +95,7 @@ async function createContext(
 
 interface CallFacts extends Pick<CallContext, 'caller' | 'tx' | 'sqlReadings'> {
   readonly found: OrganizationAndClock;
-  readonly machineTime: Temporal.Instant | undefined;
+  readonly machineTime: Moment | undefined;
 }
 
 /** A class, because making an object with so many getters of its own takes as long as a short reading. */
@@ -112,6 +113,7 @@ class OneCall implements CallContext {
   readonly #dependencies: EngineParts;
   readonly #facts: CallFacts;
   #known: Time | undefined;
+  #now: Temporal.Instant | undefined;
 
   constructor(dependencies: EngineParts, facts: CallFacts) {
     const { organization, simulated } = facts.found;
@@ -134,7 +136,7 @@ class OneCall implements CallContext {
   }
 
   get now(): Temporal.Instant {
-    return this.#time().now;
+    return (this.#now ??= this.#instant());
   }
 
   get timestamp(): string {
@@ -146,7 +148,12 @@ class OneCall implements CallContext {
   }
 
   get machineTime(): Temporal.Instant {
-    return this.#time().machineTime;
+    return instantAt(this.#time().machineTime);
+  }
+
+  #instant(): Temporal.Instant {
+    const { timestamp, machineTime, isMachineTime } = this.#time();
+    return isMachineTime ? instantAt(machineTime) : Temporal.Instant.from(timestamp);
   }
 
   #time(): Time {
@@ -159,7 +166,7 @@ class OneCall implements CallContext {
  * Throws an UnavailableError for an instant after `limits.lastYear`: a write would keep that time for ever, because time never
  * goes back, and would draft every month until then.
  */
-export function checkMachineTime(machineTime: Temporal.Instant): void {
+export function checkMachineTime(machineTime: Moment): void {
   if (machineTime.epochMilliseconds < Date.UTC(limits.lastYear + 1, 0)) return;
   throw new UnavailableError(
     `the clock of this machine stands at ${wireTimestamp(machineTime)}, after the year ${limits.lastYear}: correct it`,
@@ -167,23 +174,27 @@ export function checkMachineTime(machineTime: Temporal.Instant): void {
 }
 
 /** The instant of the newest row, where the real clock is more than `limits.clockLagSeconds` behind it (reliability 9). */
-export function aheadOfClock(newest: string, machineTime: Temporal.Instant): string | undefined {
+export function aheadOfClock(newest: string, machineTime: Moment): string | undefined {
   const milliseconds = Temporal.Instant.from(newest).epochMilliseconds - machineTime.epochMilliseconds;
   return milliseconds > limits.clockLagSeconds * 1000 ? newest : undefined;
 }
 
-type Time = Pick<CallContext, 'now' | 'timestamp' | 'machineTime' | 'aheadOfClock'>;
+interface Time extends Pick<CallContext, 'timestamp' | 'aheadOfClock'> {
+  readonly machineTime: Moment;
+  /** Whether `timestamp` is that of the machine: neither simulated nor taken from the newest row. */
+  readonly isMachineTime: boolean;
+}
 
-function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Temporal.Instant): Time {
-  const now = simulated === undefined ? machineTime : Temporal.Instant.from(simulated);
+function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Moment): Time {
   // Instants in this form sort as texts.
-  const timestamp = wireTimestamp(now);
+  const timestamp = simulated ?? wireTimestamp(machineTime);
   const { lastCreatedAt } = organization;
-  if (timestamp >= lastCreatedAt) return { now, timestamp, machineTime, aheadOfClock: undefined };
+  const isReal = simulated === undefined;
+  if (timestamp >= lastCreatedAt) return { timestamp, machineTime, isMachineTime: isReal, aheadOfClock: undefined };
   return {
-    now: Temporal.Instant.from(lastCreatedAt),
     timestamp: lastCreatedAt,
     machineTime,
-    aheadOfClock: simulated === undefined ? aheadOfClock(lastCreatedAt, machineTime) : undefined,
+    isMachineTime: false,
+    aheadOfClock: isReal ? aheadOfClock(lastCreatedAt, machineTime) : undefined,
   };
 }

@@ -3,6 +3,7 @@
 import { creditsText } from '../whole-amounts.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
+import type { Moment } from '../operations/field-rules.ts';
 import { instantText } from '../store/records/row-values.ts';
 
 /** Whole cents as a JSON integer, exact at any size. */
@@ -16,6 +17,6 @@ export function wireCredits(creditMicros: bigint): ExactNumber {
 }
 
 /** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`, which is also how it is stored. */
-export function wireTimestamp(instant: Temporal.Instant): string {
+export function wireTimestamp(instant: Moment): string {
   return instantText(instant);
 }

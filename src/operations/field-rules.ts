@@ -156,11 +156,21 @@ export function utcTimestamp(value: string): string | undefined {
   return isCalendarDate(utc.slice(0, 10)) ? utc : undefined;
 }
 
+/** What a clock reads. An instant of Temporal is one, but the first of those costs a process as much as a query does. */
+export interface Moment {
+  readonly epochMilliseconds: number;
+}
+
+/** The moment as an instant of Temporal. */
+export function instantAt({ epochMilliseconds }: Moment): Temporal.Instant {
+  return Temporal.Instant.fromEpochMilliseconds(epochMilliseconds);
+}
+
 /**
  * An instant as it stands on the wire, cut to milliseconds: `YYYY-MM-DDTHH:mm:ss.sssZ`. The text that Temporal gives, in a third
  * of the time. Either way the first one of a process takes 0.2 ms, and in a write the store has made one of this kind already.
  */
-export function timestampOf({ epochMilliseconds }: Temporal.Instant): string {
+export function timestampOf({ epochMilliseconds }: Moment): string {
   return new Date(epochMilliseconds).toISOString();
 }
 

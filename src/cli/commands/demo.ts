@@ -60,8 +60,7 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
   allowFormats(session.flags, []);
   const seed = seedOfFlag(flags.seed);
   const directory = directoryFor(flags.into);
-  const { atInterrupt } = session.dependencies;
-  atInterrupt(say`tally: interrupted: ${directory} has a part of the demo; remove it\n`);
+  session.dependencies.atInterrupt(say`tally: interrupted: ${directory} has a part of the demo; remove it\n`);
   try {
     await tellIn(directory, flags, { seed, session, runLine });
   } catch (error) {
@@ -70,7 +69,7 @@ async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promi
     if (flags.into === undefined) rmdirSync(directory);
     throw error;
   } finally {
-    atInterrupt(undefined);
+    session.dependencies.atInterrupt(undefined);
   }
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 
 import { inMemory, withoutPassword } from '../../database-url.ts';
+import type { Moment } from '../../operations/field-rules.ts';
 import type { Target } from '../target/target.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { Place } from './grant-history.ts';
@@ -23,7 +24,7 @@ export interface JournalContext {
   readonly overrideReason: string | undefined;
   /** Looked up when not given. */
   readonly contractsOf?: ContractLookup | undefined;
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
   readonly newId: () => string;
   readonly tell: (note: SafeText) => void;
   /** Sets what is said if the person interrupts the program from now on. */

@@ -7,6 +7,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { type Moment, timestampOf } from '../../operations/field-rules.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
 import { readOptionalTextFile } from '../files/files.ts';
 import { isOpen } from './grant-history.ts';
@@ -154,7 +155,7 @@ export interface PolicyContext {
   readonly history: GrantHistory;
   readonly place: Place;
   readonly operator: string;
-  readonly now: Temporal.Instant;
+  readonly now: Moment;
   /** All contracts of the customer that the grant is for. */
   readonly contractIds: readonly string[];
 }
@@ -211,7 +212,7 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   const { externalId, contractId } = grant;
   const { history, place, now } = context;
   const earlier = externalId === undefined ? undefined : history.find(place, contractId, externalId);
-  const today = now.toString().slice(0, 10);
+  const today = timestampOf(now).slice(0, 10);
   const [day, month] = [today, today.slice(0, 7)];
   const sums: readonly [GrantRule, bigint | undefined, (known: KnownGrant) => boolean, string, () => bigint][] = [
     [

@@ -48,7 +48,7 @@ export async function journalContext(
     operator: dependencies.operator(),
     policy: await readPolicy(dependencies.env, config),
     overrideReason: overrideReasonOf(local),
-    now: () => Temporal.Instant.fromEpochMilliseconds(dependencies.machine.now()),
+    now: () => ({ epochMilliseconds: dependencies.machine.now() }),
     newId: () => dependencies.newId(),
     tell: (note) => tell(session, say`${note}`),
     atInterrupt: (words) => dependencies.atInterrupt(words && safeLines(`${onSameTarget(words, flags)}\n`)),

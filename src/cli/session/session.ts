@@ -1,5 +1,6 @@
 /** What one run of `tally` works with: its terminal, its global flags, and the service, opened as late as possible. */
 
+import type { Moment } from '../../operations/field-rules.ts';
 import type { Billing, ConnectionFacts, Engine, ResponseBody } from '../../operations/index.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
@@ -68,7 +69,7 @@ export interface WebhookSender {
 }
 
 export interface Stage {
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
   readonly newId: () => string;
 }
 

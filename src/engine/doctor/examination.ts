@@ -4,6 +4,7 @@
  */
 
 import { BillingError } from '../../errors.ts';
+import { instantAt, type Moment } from '../../operations/field-rules.ts';
 import type { Examination, ExaminedOrganization } from '../../operations/findings.ts';
 import { createMeterSql } from '../../store/open-meter-sql.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -65,7 +66,7 @@ async function examineWith(parts: ExaminationParts, isFull: boolean): Promise<Ex
 /** The examination of a database that is too damaged to be opened. */
 export function examineDamaged(
   inspection: Inspection,
-  options: { readonly now: () => Temporal.Instant; readonly isFull: boolean },
+  options: { readonly now: () => Moment; readonly isFull: boolean },
 ): Examination {
   const findings = createFindings();
   findings.run(databaseChecks, inspection, inspection.location);
@@ -80,7 +81,7 @@ function examinationOf(
     organizations,
     findings,
   }: Pick<Examination, 'isFull' | 'organizations'> & {
-    readonly now: () => Temporal.Instant;
+    readonly now: () => Moment;
     readonly findings: Findings;
   },
 ): Examination {
@@ -174,7 +175,7 @@ async function contextOf(
   { organization, sqlReadings }: { readonly organization: Organization; readonly sqlReadings: SqlReadings },
 ): Promise<BooksContext> {
   const { id } = organization;
-  const at = (await findClock(tx)) ?? now();
+  const at = (await findClock(tx)) ?? instantAt(now());
   const current = (await findOrganization(tx, id)) ?? organization;
   return { tx, events: store.events, orgId: id, organization: current, sqlReadings, now: at };
 }
@@ -224,7 +225,7 @@ async function readFacts(
   return {
     organizationId: id,
     lastCreatedAt: Temporal.Instant.from(lastCreatedAt),
-    clock: simulated ?? now(),
+    clock: simulated ?? instantAt(now()),
     numbers: await readLegalNumbers(tx, id),
     eventFaults: isFull ? await store.events.listFaults(tx, id) : [],
     upkeepFaults: isFull ? ((await store.events.upkeep?.listFaults(tx, id)) ?? []) : [],

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 
 import { keepLatest } from '../../once.ts';
+import type { Moment } from '../../operations/field-rules.ts';
 
 /**
  * A literal, because SQLite prepares a statement again whenever a value is bound on which its plan may depend: a limit, or the
@@ -13,7 +14,7 @@ export const oneRow = () => sql.lit(1);
 export const drafted = () => sql.lit('Drafted' as const);
 
 /** An instant as `YYYY-MM-DDTHH:mm:ss.sssZ`: the same text as Temporal's, in a third of the time. */
-export function instantText({ epochMilliseconds }: Temporal.Instant): string {
+export function instantText({ epochMilliseconds }: Moment): string {
   return latestTexts(epochMilliseconds, () => new Date(epochMilliseconds).toISOString());
 }
 
