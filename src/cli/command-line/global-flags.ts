@@ -13,8 +13,19 @@ export interface GlobalFlag {
   readonly lastCounts?: true;
 }
 
-export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'name'] as const;
-export type OutputFormat = (typeof outputFormats)[number];
+/** What each format prints of an answer: all of it, its rows, or columns of its rows. In the order of help. */
+export const printedBy = {
+  table: 'columns',
+  json: 'all',
+  jsonl: 'rows',
+  csv: 'columns',
+  tsv: 'columns',
+  yaml: 'all',
+  name: 'rows',
+} as const;
+
+export type OutputFormat = keyof typeof printedBy;
+export const outputFormats = Object.keys(printedBy) as readonly OutputFormat[];
 
 /** The kinds of service or database. Writes to production ask first. */
 export const environments = ['production', 'sandbox', 'embedded'] as const;

@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { namingWhatIsMissing } from '../call/missing-name.ts';
+import { printedBy } from '../command-line/global-flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import { readTextFile } from '../files/files.ts';
 import { reading } from '../session/open-session.ts';
@@ -63,11 +64,12 @@ async function rendered(
   { terminal }: Session,
 ): Promise<SafeText> {
   if (choice === 'html') return vouch(await page());
-  const isWhole = !ofRows.has(choice.format);
-  return await render(await body(isWhole), view, { choice, fields, stdout: terminal.stdout });
+  return await render(await body(printedBy[choice.format] === 'all'), view, {
+    choice,
+    fields,
+    stdout: terminal.stdout,
+  });
 }
-
-const ofRows: ReadonlySet<OutputChoice['format']> = new Set(['table', 'csv', 'tsv', 'jsonl', 'name']);
 
 /** The format of `--format`, of `-o`, or of the file's ending; else a table on a terminal and the page elsewhere. */
 function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal }: Session): OutputChoice | 'html' {

@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { isExactNumber, isNumberText } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
-import { outputFormats } from '../command-line/global-flags.ts';
+import { outputFormats, printedBy } from '../command-line/global-flags.ts';
 import type { GlobalFlags, OutputFormat } from '../command-line/global-flags.ts';
 import { columnOf, folded, isRightAligned, rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import type { Row, Rows } from '../wire/rows.ts';
@@ -40,7 +40,7 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
   if (flags.jq !== undefined && format !== 'json') {
     throw new BillingError('usage', `--jq works on JSON, not on ${format}`, { hint: 'leave out -o, or give -o json' });
   }
-  if (flags.columns !== undefined && !['table', 'csv', 'tsv'].includes(format)) {
+  if (flags.columns !== undefined && printedBy[format] !== 'columns') {
     throw new BillingError('usage', `--columns cannot be used with ${format}`, { hint: 'use --json FIELDS' });
   }
   if (flags.raw === true && format !== 'csv') {
@@ -280,5 +280,5 @@ function splitNames(text: string): string[] {
 }
 
 function isFormat(text: string): text is OutputFormat {
-  return (outputFormats as readonly string[]).includes(text);
+  return Object.hasOwn(printedBy, text);
 }
