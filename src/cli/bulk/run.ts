@@ -23,7 +23,7 @@ import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
 import { readRows } from './rows.ts';
 import type { Problem } from './rows.ts';
-import { tell } from '../session/tell.ts';
+import { noteNothingSent, tell } from '../session/tell.ts';
 
 const shownProblems = 10;
 const shownTotals = 20;
@@ -39,8 +39,8 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
   if (resultPath !== undefined) checkResultFile(resultPath);
   if (session.flags.dryRun !== true) checkFields(session.output, fields, view);
   const target = await session.target();
-  // A large file is read and judged for a while, and an interrupt in it must not leave the person in doubt.
-  if (session.flags.dryRun !== true) session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
+  // A large file is read and judged for a while.
+  if (session.flags.dryRun !== true) noteNothingSent(session);
   const opened = await openForWriting(session, target, local);
   try {
     const plan = await planOf(invocation, session, opened);

@@ -160,12 +160,10 @@ function noteSecret(
 }
 
 function tellOfNone(
-  { command, input }: Pick<OperationRequest, 'command' | 'input'>,
-  { total = 0 }: Partial<Page>,
+  { findingsPath, view }: CommandSpec,
+  { offset, total = 0 }: { readonly offset: number; readonly total: number | undefined },
   session: Session,
 ): void {
-  const { findingsPath, view } = command;
-  const offset = Number(input.query?.['offset'] ?? 0);
   // The list is not empty: the page begins behind its end.
   const isBehindEnd = total > 0 && offset >= total;
   if (isBehindEnd) tell(session, say`none from row ${offset + 1} on: the list has ${counted(total, 'row')}`);
@@ -196,12 +194,13 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }
   const page = answer.body as unknown as Partial<Page>;
+  const offset = Number(input.query?.['offset'] ?? 0);
   if (session.output.format === 'table') {
     const { isList, rows } = rowsOf(answer.body, command.view);
-    if (isList && rows.length === 0) tellOfNone({ command, input }, page, session);
+    if (isList && rows.length === 0) tellOfNone(command, { offset, total: page.total }, session);
     if ((page.data as unknown) === null) tell(session, say`there is none`);
   }
-  if (Array.isArray(page.data) && moreFollow(page, Number(input.query?.['offset'] ?? 0) + page.data.length)) {
+  if (Array.isArray(page.data) && moreFollow(page, offset + page.data.length)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints all of them`);
   }
 }

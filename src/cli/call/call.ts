@@ -16,6 +16,7 @@ import { timeoutOf } from '../session/open-session.ts';
 import { confirmLoss, confirmWrite } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
+import { noteNothingSent } from '../session/tell.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { folded, moneyText, wireText } from '../wire/rows.ts';
@@ -51,11 +52,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
     const { printDryRun } = await import('./dry-run.ts');
     return await printDryRun(command, unversioned, { session, target, local });
   }
-  // An interrupt after a yes, while the wallet is still read, must not leave the person in doubt. Sending replaces these
-  // words.
-  if (command.isWrite && !isRehearsal) {
-    session.dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
-  }
+  // Also after a yes, while the wallet is still read.
+  if (command.isWrite && !isRehearsal) noteNothingSent(session);
   const input = await versioned(command, unversioned, { session, target });
   if (!isRehearsal) await agreed(command, input, { session, target, local });
   const opened = await openFor(command, { session, target, local });

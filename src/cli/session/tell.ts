@@ -9,3 +9,8 @@ import type { Session } from './session.ts';
 export function tell({ terminal, flags }: Pick<Session, 'terminal' | 'flags'>, sentence: SafeText): void {
   if (flags.quiet !== true) terminal.err(say`${onSameTarget(sentence, flags)}\n`);
 }
+
+/** Has an interrupt say that nothing was sent, until other words replace these: nobody must be left in doubt. */
+export function noteNothingSent({ dependencies }: Session): void {
+  dependencies.atInterrupt(say`tally: interrupted: nothing was sent\n`);
+}
