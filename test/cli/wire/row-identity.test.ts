@@ -16,10 +16,15 @@ test('equal rows are counted among however many others', () => {
 });
 
 test('a row takes less memory than a text would, because files have millions of them', () => {
-  const identify = createRowIdentity();
-  const before = bytesInUse();
   const rows = 100_000;
-  for (let row = 0; row < rows; row += 1) identify(`row ${row}`);
-  expect((bytesInUse() - before) / rows).toBeLessThan(60);
-  expect(identify('row 0')).toMatch(/:2$/);
+  // What others have left in this process may be counted too, but not every time.
+  const bytesOfRow = [1, 2, 3].map(() => {
+    const identify = createRowIdentity();
+    const before = bytesInUse();
+    for (let row = 0; row < rows; row += 1) identify(`row ${row}`);
+    const bytes = (bytesInUse() - before) / rows;
+    expect(identify('row 0')).toMatch(/:2$/);
+    return bytes;
+  });
+  expect(bytesOfRow.toSorted((one, other) => one - other)[1]).toBeLessThan(60);
 });
