@@ -177,6 +177,17 @@ export function describeDatabase(backend: string, open: () => Promise<Store>): v
         expect(await ruleBrokenBy((tx) => tx.deleteFrom('invoiceLines').execute())).toBe('appendOnly');
       });
 
+      test.each([
+        ['grant', 'none'],
+        ['grant of org-b', 'reference'],
+        ['nothing', 'reference'],
+      ] as const)('a line of an invoice may name a grant of its organization; %s: %s', async (grantId, rule) => {
+        const foreign = entryRow('grant of org-b', { orgId: 'org-b' });
+        await store.write((tx) => tx.insertInto('ledgerEntries').values(foreign).execute());
+        const ofGrant = { ...line, position: 1, id: 'line of a grant', kind: 'prepaid', grantId } as const;
+        expect(await ruleBrokenBy((tx) => tx.insertInto('invoiceLines').values(ofGrant).execute())).toBe(rule);
+      });
+
       test('a draft changes until it is finalized; then its amount stays and its status moves on', async () => {
         const set = (changes: object) => ruleBrokenBy((tx) => tx.updateTable('invoices').set(changes).execute());
         expect(await set({ totalCents: 250n })).toBe('none');

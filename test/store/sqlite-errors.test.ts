@@ -9,8 +9,8 @@ import { openConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 
-function sqliteError(errcode: number): Error {
-  return Object.assign(new Error('what SQLite says'), { code: 'ERR_SQLITE_ERROR', errcode });
+function sqliteError(errcode: number, message = 'what SQLite says'): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
 describe('what SQLite answers', () => {
@@ -48,12 +48,13 @@ describe('what SQLite answers', () => {
     ['UNIQUE', 2067, 'unique'],
     ['PRIMARYKEY', 1555, 'unique'],
     ['FOREIGNKEY', 787, 'reference'],
-    ['TRIGGER', 1811, 'appendOnly'],
+    ['TRIGGER', 1811, 'appendOnly', 'append-only: a ledger entry cannot be changed or removed'],
+    ['TRIGGER', 1811, 'reference', 'reference: a line of an invoice names no grant of its organization'],
     ['CHECK', 275, 'value'],
     ['NOTNULL', 1299, 'value'],
     ['DATATYPE', 3091, 'value'],
-  ])('CONSTRAINT_%s (%i) is a violation of the rule "%s"', (_, errcode, rule) => {
-    const error = meaningOf(sqliteError(errcode), '/data/billing.db');
+  ])('CONSTRAINT_%s (%i) is a violation of the rule "%s"', (_, errcode, rule, message?: string) => {
+    const error = meaningOf(sqliteError(errcode, message), '/data/billing.db');
     expect(error).toBeInstanceOf(ConstraintViolation);
     expect((error as ConstraintViolation).rule).toBe(rule);
   });

@@ -21,10 +21,12 @@ const code = {
 const constraintRules: Readonly<Record<number, ConstraintRule>> = {
   787: 'reference',
   1555: 'unique',
-  1811: 'appendOnly',
   2067: 'unique',
   2579: 'unique',
 };
+
+/** A trigger holds the rule, and its words begin with the rule. */
+const raised = 1811;
 
 function extendedCodeOf(error: unknown): number | undefined {
   const isSqlite = error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
@@ -34,6 +36,12 @@ function extendedCodeOf(error: unknown): number | undefined {
 function primaryCodeOf(error: unknown): number | undefined {
   const extended = extendedCodeOf(error);
   return extended === undefined ? undefined : extended & 0xff;
+}
+
+function ruleOf(error: Error): ConstraintRule {
+  const extended = extendedCodeOf(error) ?? 0;
+  if (extended === raised) return error.message.startsWith('reference: ') ? 'reference' : 'appendOnly';
+  return constraintRules[extended] ?? 'value';
 }
 
 /** Another connection holds the lock; the same statement may succeed later. */
@@ -180,8 +188,7 @@ export function meaningOf(error: unknown, path: string): unknown {
   const primary = primaryCodeOf(error);
   if (primary === undefined || !(error instanceof Error)) return error;
   if (primary === code.constraint) {
-    const rule = constraintRules[extendedCodeOf(error) ?? primary] ?? 'value';
-    return new ConstraintViolation(rule, error.message, error);
+    return new ConstraintViolation(ruleOf(error), error.message, error);
   }
   return meanings[primary]?.(path, error) ?? error;
 }

@@ -248,7 +248,8 @@ const ledgerEntries = table('ledgerEntries', [
   referencesInContract('reversesEntryId'),
 ]);
 
-const invoiceLines = `CREATE TABLE "invoiceLines" (${[
+/** Without a reference to a grant. */
+export const invoiceLineColumns = [
   orgId,
   id('invoiceId'),
   count('position'),
@@ -275,6 +276,10 @@ const invoiceLines = `CREATE TABLE "invoiceLines" (${[
   references('pricingId', 'pricings'),
   references('meterId', 'meters'),
   references('productId', 'products'),
+];
+
+const invoiceLines = `CREATE TABLE "invoiceLines" (${[
+  ...invoiceLineColumns,
   references('grantId', 'ledgerEntries'),
 ].join(', ')}) STRICT, WITHOUT ROWID`;
 
@@ -342,6 +347,8 @@ const indexes = [
   index('ledgerEntries_invoice', '"ledgerEntries" ("orgId", "invoiceId")', 'WHERE "invoiceId" IS NOT NULL'),
 ];
 
+export const frozenLines = appendOnly('invoiceLines', 'a line of a finalized invoice');
+
 export const billing: Migration = {
   version: 1,
   statements: [
@@ -362,7 +369,7 @@ export const billing: Migration = {
     budgets,
     ...indexes,
     ...frozenInvoices,
-    ...appendOnly('invoiceLines', 'a line of a finalized invoice'),
+    ...frozenLines,
     ...appendOnly('ledgerEntries', 'a ledger entry'),
   ],
 };

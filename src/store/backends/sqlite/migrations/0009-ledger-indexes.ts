@@ -46,12 +46,15 @@ export const ledgerColumns = [
   `"hash" TEXT NOT NULL DEFAULT '' CHECK (length("hash") IN (0, 64))`,
 ];
 
+/** What the reference of an entry to its contract implies. */
+export const ofOrganization = 'FOREIGN KEY ("orgId") REFERENCES "organizations" ("id")';
+
 export const ledgerRules = [
   `CHECK ("type" <> 'grant' OR ("amountCents" >= 0 AND "creditMicros" >= 0))`,
   `CHECK ("type" NOT IN ('usage', 'expiration') OR
      ("amountCents" <= 0 AND "creditMicros" <= 0 AND "grantEntryId" IS NOT NULL))`,
   `CHECK (("type" = 'reversal') = ("reversesEntryId" IS NOT NULL))`,
-  'FOREIGN KEY ("orgId") REFERENCES "organizations" ("id")',
+  ofOrganization,
   references('contractId', 'contracts'),
   references('invoiceId', 'invoices'),
   referencesInContract('grantEntryId'),

@@ -19,6 +19,7 @@ import { webhookQueue } from './0012-webhook-queue.ts';
 import { invoiceStatus } from './0013-invoice-status.ts';
 import { eventTailInPieces } from './0014-event-tail-pieces.ts';
 import { ledgerByContract } from './0015-ledger-by-contract.ts';
+import { ledgerKeys } from './0016-ledger-keys.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -37,4 +38,5 @@ export const migrations: readonly Migration[] = [
   invoiceStatus,
   eventTailInPieces,
   ledgerByContract,
+  ledgerKeys,
 ];
