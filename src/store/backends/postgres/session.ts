@@ -116,7 +116,7 @@ function holdTo(pool: Pool, count: number): void {
 }
 
 /**
- * One state of the database from the first statement to the last; see "PostgreSQL: writers" in src/README.md. A reading may
+ * One state of the database from the first statement to the last; see "writers" under PostgreSQL in src/README.md. A reading may
  * pause for as long as another database takes to answer, because nobody waits for the reading.
  */
 const beginnings = {
