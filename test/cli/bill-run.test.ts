@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createStage } from '../support/stage.ts';
+import { createStage, madeOn } from '../support/stage.ts';
 import type { CommandStage } from '../support/stage.ts';
 
 let stage: CommandStage;
@@ -11,12 +11,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-/** Runs a command that prints one id. */
-async function idOf(...argv: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await stage.tally([...argv, '-o', 'name']);
-  expect(stderr).toBe('');
-  return stdout.trim();
-}
+const idOf = async (...words: readonly string[]) => await madeOn(stage, ...words);
 
 /** A contract over March, with an event of so many tokens. */
 async function subscribe(name: string, meter: readonly string[], tokens: string): Promise<string> {

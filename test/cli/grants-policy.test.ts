@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../support/stage.ts';
+import { createStage, madeOn } from '../support/stage.ts';
 import type { CommandStage } from '../support/stage.ts';
 
 const expiry = ['--expires-at', '2027-01-01T00:00:00Z'];
@@ -19,11 +19,7 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
   });
   afterEach(async () => await stage.close());
 
-  const made = async (...words: string[]) => {
-    const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name']);
-    expect([exitCode, stderr]).toEqual([0, '']);
-    return stdout.trim();
-  };
+  const made = async (...words: string[]) => await madeOn(stage, ...words);
 
   const createCustomer = async (name: string) => {
     const contact = 'name=Ada,email=ada@example.com,roles=primary';

@@ -1,21 +1,17 @@
 /** Customers and their managers from a file: none done twice, none lost. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
+import { createStage, savedOn } from '../../support/stage.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
 
 let stage: CommandStage;
 afterEach(async () => await stage.close());
 
-const file = (name: string, rows: readonly string[]) => {
-  const path = join(stage.directory, name);
-  writeFileSync(path, `${rows.join('\n')}\n`);
-  return path;
-};
+const file = (name: string, rows: readonly string[]) => savedOn(stage, name, `${rows.join('\n')}\n`);
 
 describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) => {
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
 import { startFlakyProxy } from '../../support/flaky-proxy.ts';
 import type { FlakyProxy } from '../../support/flaky-proxy.ts';
@@ -18,11 +18,7 @@ afterEach(async () => {
   await stage.close();
 });
 
-const made = async (...words: string[]) => {
-  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return stdout.trim();
-};
+const made = async (...words: string[]) => await madeOn(stage, ...words);
 
 let plan: string;
 async function begin(surface: Surface, isFlaky = false): Promise<void> {
@@ -44,11 +40,7 @@ async function contractOf(customer: string): Promise<string> {
 }
 const subscribe = async (name: string) => await contractOf(await enter(name));
 
-const file = (name: string, rows: readonly string[]) => {
-  const path = join(stage.directory, name);
-  writeFileSync(path, `${rows.join('\n')}\n`);
-  return path;
-};
+const file = (name: string, rows: readonly string[]) => savedOn(stage, name, `${rows.join('\n')}\n`);
 const ledgerOf = async (contract: string) => {
   const { stdout } = await stage.tally(['credits', 'ledger', contract, '-o', 'json']);
   const { data } = JSON.parse(stdout) as {

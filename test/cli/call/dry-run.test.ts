@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn } from '../../support/stage.ts';
 import type { ServedStage, Surface } from '../../support/stage.ts';
 
 let stage: ServedStage;
@@ -14,7 +14,7 @@ let contract: string;
 afterEach(async () => await stage.close());
 
 const tally = async (...words: string[]) => await stage.tally(words);
-const made = async (...words: string[]) => (await tally(...words, '-o', 'name')).stdout.trim();
+const made = async (...words: string[]) => await madeOn(stage, ...words);
 const json = async (...words: string[]): Promise<unknown> => JSON.parse((await tally(...words, '-o', 'json')).stdout);
 
 async function begin(surface: Surface): Promise<void> {

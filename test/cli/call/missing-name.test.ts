@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { idWithin } from '../../../src/cli/call/kinds-of-id.ts';
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 
 let stage: CommandStage;
@@ -14,7 +14,7 @@ let invoice = '';
 
 beforeAll(async () => {
   stage = await createStage('embedded');
-  const made = async (line: string) => (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
+  const made = async (line: string) => await madeOn(stage, ...line.split(' '));
   customer = await made(
     'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=accounts_payable',
   );

@@ -2,15 +2,14 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { madeOn } from '../../support/stage.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
 import { stageWithAcme } from '../import/acme.ts';
 
 let stage: CommandStage;
 afterEach(async () => await stage.close());
 
-async function name(line: string): Promise<string> {
-  return (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
-}
+const named = async (line: string) => await madeOn(stage, ...line.split(' '));
 
 /** What is told when the last of these contracts is made, each given as `start` or `start end`, and the ids of all. */
 async function making(
@@ -18,11 +17,11 @@ async function making(
   flags: readonly string[] = ['-o', 'name'],
   terminal: { readonly isTerminal?: true } = {},
 ) {
-  const customer = await name('customers list');
-  const price = await name(
+  const customer = await named('customers list');
+  const price = await named(
     'pricing create --product-name Platform --name Fee --model FLAT --unit-amount 10 --price-interval MONTH',
   );
-  const plan = await name(`plans create --name Team --item pricingId=${price}`);
+  const plan = await named(`plans create --name Team --item pricingId=${price}`);
   const ids: string[] = [];
   let told: readonly string[] = [];
   for (const span of spans) {
@@ -95,9 +94,9 @@ test('nothing is said of a second contract where nothing shall be', async () => 
 test('a contract is shown all the same, and nothing said of others, to a key that may not read any', async () => {
   const served = await stageWithAcme('http');
   stage = served;
-  const customer = await name('customers list');
+  const customer = await named('customers list');
   await making(['2026-02-01']);
-  const plan = await name('plans list');
+  const plan = await named('plans list');
   const made = await stage.tally(['keys', 'create', '--name', 'k', '--scopes', 'contracts:write', '--jq', '.data.key']);
   const words = ['contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-02-01'];
   const env = { ...served.remote, TALLY_API_KEY: made.stdout.trim() };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
+import { madeOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 import { createShell } from '../shell.ts';
 import { stageWithAcme } from './acme.ts';
@@ -23,17 +24,15 @@ async function importing(...flags: readonly string[]) {
 const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
 const told = 'warning: 2 events came after the period was finalized: nothing is billed for that';
 
-async function name(line: string): Promise<string> {
-  return (await stage.tally([...line.split(' '), '-o', 'name'])).stdout.trim();
-}
+const made = async (line: string) => await madeOn(stage, ...line.split(' '));
 
 test.each(['embedded', 'http'] as const)('%s: how many are late is said once, when they come', async (surface) => {
   stage = await stageWithAcme(surface);
-  const meter = await name('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
+  const meter = await made('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
   const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
-  const price = await name(`pricing create --product-name Inference --name Tokens ${usage}`);
-  const plan = await name(`plans create --name Standard --item pricingId=${price}`);
-  const customer = await name('customers list');
+  const price = await made(`pricing create --product-name Inference --name Tokens ${usage}`);
+  const plan = await made(`plans create --name Standard --item pricingId=${price}`);
+  const customer = await made('customers list');
   await stage.tally([
     'contracts',
     'create',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { madeOn } from '../../support/stage.ts';
 import type { CommandStage, Surface } from '../../support/stage.ts';
 import { stageWithAcme } from './acme.ts';
 
@@ -14,7 +15,7 @@ afterEach(async () => await stage.close());
 const hint = '  hint: send them again, under the same keys, with the contract of that time or with none';
 
 async function contractOfMarch(): Promise<string> {
-  const made = async (...words: readonly string[]) => (await stage.tally([...words, '-o', 'name'])).stdout.trim();
+  const made = async (...words: readonly string[]) => await madeOn(stage, ...words);
   const price = ['--product-name', 'Seats', '--name', 'Seats', '--model', 'FLAT', '--unit-amount', '1'];
   const pricingId = await made('pricing', 'create', ...price, '--price-interval', 'MONTH');
   const planId = await made('plans', 'create', '--name', 'Seats', '--item', `pricingId=${pricingId}`);

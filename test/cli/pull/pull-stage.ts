@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Dependencies } from '../../../src/cli/session/session.ts';
 import { startFlakyProxy } from '../../support/flaky-proxy.ts';
 import type { FlakyProxy } from '../../support/flaky-proxy.ts';
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn } from '../../support/stage.ts';
 import type { CommandResult, CommandStage, ServedStage } from '../../support/stage.ts';
 
 export interface PullStage {
@@ -60,7 +60,7 @@ export async function createPullStage(): Promise<PullStage> {
     mirror,
     ...held,
     pull,
-    made: async (...words) => await madeOn(stage, words),
+    made: async (...words) => await madeOn(stage, ...words),
     pullAll: async (...words) => await pull(['--contract', ...held.contracts, ...words]),
     offline: async (...words) => await stage.tally(words, {}, { env: { TALLY_DATABASE: mirror } }),
     tick: () => stage.clock.advance({ seconds: 1 }),
@@ -84,15 +84,9 @@ export function results(stdout: string): string[] {
   );
 }
 
-async function madeOn(stage: CommandStage, words: readonly string[]): Promise<string> {
-  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return stdout.trim();
-}
-
 /** Two customers, three contracts: with grants of both kinds, usage, a budget, and an invoice that is finalized. */
 async function fill(stage: CommandStage) {
-  const made = async (...words: string[]) => await madeOn(stage, words);
+  const made = async (...words: string[]) => await madeOn(stage, ...words);
   const tick = () => stage.clock.advance({ seconds: 1 });
   const [meter, contact] = [
     await made('meters', 'create', '--code', 'TOKENS', '--display-name', 'Tokens', '--aggregation-key', 'tokens'),

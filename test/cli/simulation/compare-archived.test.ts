@@ -1,9 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 
 let stage: CommandStage;
@@ -13,21 +10,17 @@ const seatOf = (amount: number) =>
 const planOf = 'plans: [{ name: Standard, items: [{ product: Seats, price: Seat }] }]';
 const catalogOf = (amount: number) => `products: [{ name: Seats }]\npricing: [${seatOf(amount)}]\n${planOf}\n`;
 
-const write = (name: string, content: string): string => {
-  const path = join(stage.directory, name);
-  writeFileSync(path, content);
-  return path;
-};
-const id = async (...argv: string[]) => (await stage.tally([...argv, '-o', 'name', '--quiet'])).stdout.trim();
+const write = (name: string, content: string) => savedOn(stage, name, content);
+const made = async (...words: string[]) => await madeOn(stage, ...words);
 
 /** A seat of 10.00 a month, of a plan whose successor by its name has one of 20.00. */
 beforeAll(async () => {
   stage = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
   await stage.tally(['catalog', 'apply', write('first.yaml', catalogOf(10)), '--yes']);
   const contact = ['--contact', 'name=Ada,email=ada@example.com,roles=accounts_payable'];
-  const customer = await id('customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact);
-  const plan = await id('plans', 'list');
-  await id('contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-03-01');
+  const customer = await made('customers', 'create', '--name', 'Acme', '--external-customer-id', 'acme', ...contact);
+  const plan = await made('plans', 'list');
+  await made('contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-03-01');
   await stage.tally(['catalog', 'apply', write('second.yaml', catalogOf(20)), '--yes']);
   stage.clock.set('2026-04-02T00:00:00Z');
   await stage.tally(['bill', 'run']);

@@ -1,14 +1,14 @@
 /** A comparison on a mirror: what the documented interface shows of contracts says as much of prices as the events do. */
 
 import { createHash } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../../src/engine/maintenance.ts';
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import type { ServedStage } from '../../support/stage.ts';
 
 interface Prices {
@@ -72,16 +72,8 @@ let source: string;
 let contracts: string[];
 let plan: string;
 
-const file = (name: string, content: string) => {
-  const path = join(stage.directory, name);
-  writeFileSync(path, content);
-  return path;
-};
-async function made(...words: string[]): Promise<string> {
-  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return stdout.trim();
-}
+const file = (name: string, content: string) => savedOn(stage, name, content);
+const made = async (...words: string[]) => await madeOn(stage, ...words);
 /** What the interface does not offer, as the owner of the database. */
 async function owned(...words: string[]): Promise<void> {
   expect((await stage.tally([...words, '--yes'], {}, { env: { TALLY_DATABASE: source } })).exitCode).toBe(0);

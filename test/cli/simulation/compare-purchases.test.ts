@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -6,7 +5,7 @@ import { expect, test } from 'vitest';
 import { readHistory } from '../../../src/cli/simulation/history.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import { subscribe } from '../../support/billing-scenario.ts';
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import {
   createContract,
   createCustomer,
@@ -26,17 +25,16 @@ plans: [{ name: Standard, items: [{ product: Inference, price: Tokens }] }]
 
 test('a replay repeats later purchases of credits, whether or not the contract began with some', async () => {
   const stage = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
-  const name = async (...argv: string[]) => (await stage.tally([...argv, '-o', 'name', '--quiet'])).stdout.trim();
-  const catalog = join(stage.directory, 'catalog.yaml');
-  writeFileSync(catalog, catalogText);
+  const made = async (...words: string[]) => await madeOn(stage, ...words);
+  const catalog = savedOn(stage, 'catalog.yaml', catalogText);
   await stage.tally(['catalog', 'apply', catalog, '--yes']);
-  const plan = ['--plan-id', await name('plans', 'list'), '--start-date', '2026-03-01'];
+  const plan = ['--plan-id', await made('plans', 'list'), '--start-date', '2026-03-01'];
   const contact = ['--contact', 'name=Ada,email=ada@example.com,roles=accounts_payable'];
   for (const [customer, ...own] of [['acme', '--credit-grant-cents', '500'], ['globex']] as const) {
-    await name('customers', 'create', '--name', customer, '--external-customer-id', customer, ...contact);
-    const customerId = await name('customers', 'list', '--external-customer-id', customer);
-    const contractId = await name('contracts', 'create', '--customer-id', customerId, ...plan, ...own);
-    await name('credits', 'grant-paid', contractId, '--amount-cents', '2000');
+    await made('customers', 'create', '--name', customer, '--external-customer-id', customer, ...contact);
+    const customerId = await made('customers', 'list', '--external-customer-id', customer);
+    const contractId = await made('contracts', 'create', '--customer-id', customerId, ...plan, ...own);
+    await made('credits', 'grant-paid', contractId, '--amount-cents', '2000');
     const event = ['--event-name', 'used', '--customer-id', customerId, '--property', 'tokens=100'];
     expect(await stage.tally(['usage', 'ingest', ...event])).toMatchObject({ exitCode: 0 });
   }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { percentOf } from '../../../src/cli/simulation/comparison.ts';
 import { textOfNumber } from '../../../src/exact-json.ts';
 import { root } from '../../support/sources.ts';
-import { createStage } from '../../support/stage.ts';
+import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
 import { writeYear } from '../../support/year-of-books.ts';
 
@@ -32,12 +32,8 @@ interface Compared {
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
 }
 
-const file = (name: string, content: string) => {
-  const path = join(stage.directory, name);
-  writeFileSync(path, content);
-  return path;
-};
-const id = async (...argv: string[]) => (await stage.tally([...argv, '-o', 'name', '--quiet'])).stdout.trim();
+const file = (name: string, content: string) => savedOn(stage, name, content);
+const made = async (...words: string[]) => await madeOn(stage, ...words);
 const run = async (...flags: string[]) => await stage.tally(['simulate', 'compare', ...flags]);
 async function compared(...flags: string[]): Promise<Compared> {
   const { stdout, stderr, exitCode } = await run(...flags, '-o', 'json');
@@ -59,8 +55,8 @@ beforeAll(async () => {
   stage = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
   catalog = file('catalog.yaml', catalogText('1'));
   await stage.tally(['catalog', 'apply', catalog, '--yes']);
-  const planId = await id('plans', 'list');
-  const prices = (await id('pricing', 'list')).split('\n');
+  const planId = await made('plans', 'list');
+  const prices = (await made('pricing', 'list')).split('\n');
   const shown = await Promise.all(
     prices.map(async (each) => [each, (await stage.tally(['pricing', 'get', each, '--json', 'name'])).stdout] as const),
   );
@@ -70,7 +66,7 @@ beforeAll(async () => {
     ['globex', '--override', JSON.stringify([{ basePricingId: requests, unitAmount: '0.50' }])],
   ] as const) {
     const contact = 'name=Ada,email=ada@example.com,roles=accounts_payable';
-    const customerId = await id(
+    const customerId = await made(
       'customers',
       'create',
       '--name',
@@ -80,7 +76,7 @@ beforeAll(async () => {
       '--contact',
       contact,
     );
-    await id(
+    await made(
       'contracts',
       'create',
       '--customer-id',
@@ -252,7 +248,7 @@ describe('tally simulate compare', () => {
 
   test('leaves out what customers without a contract have used', async () => {
     const contact = 'name=Ada,email=ada@example.com,roles=accounts_payable';
-    const initech = await id('customers', 'create', '--name', 'INITECH', '--contact', contact);
+    const initech = await made('customers', 'create', '--name', 'INITECH', '--contact', contact);
     const when = ['--timestamp', '2026-04-05T00:00:00Z'];
     await stage.tally(['usage', 'ingest', '--event-name', 'request', '--customer-id', initech, ...when]);
     const found = await compared('--grant', 'amount-cents=1', '--to', '2026-05-01');
