@@ -1,45 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { catalogCalls, flat } from '../support/catalog-scenario.ts';
+import type { CatalogCalls } from '../support/catalog-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 let world: World;
+let { createMeter, createPricing, createPlan, archive } = {} as CatalogCalls;
 beforeEach(async () => {
   world = await createWorld();
+  ({ createMeter, createPricing, createPlan, archive } = catalogCalls(world));
 });
 afterEach(async () => {
   await world.close();
 });
 
 const unknownId = '01900000-0000-7000-8000-00000000ffff';
-const flat = {
-  productName: 'Support',
-  name: 'Support, monthly',
-  model: 'FLAT',
-  unitAmount: '99.50',
-  priceInterval: 'MONTH',
-};
 const tiered = { productName: 'Seats', name: 'Seats', model: 'TIER', priceInterval: 'MONTH' };
-
-async function createMeter(code = 'TOKENS') {
-  return (await world.call('meters.create', { body: { code, displayName: code, aggregationType: 'COUNT' } })).data;
-}
-
-async function createPricing(body: Record<string, unknown> = {}) {
-  return (await world.call('pricing.create', { body: { ...flat, ...body } })).data;
-}
 
 async function createTiers(...pricingTiers: Record<string, string>[]) {
   return (await world.call('pricing.create', { body: { ...tiered, pricingTiers } })).data;
-}
-
-async function createPlan(pricingIds: readonly string[], body: Record<string, unknown> = {}) {
-  const items = pricingIds.map((pricingId) => ({ pricingId }));
-  return (await world.call('plans.create', { body: { name: 'Plan', items, ...body } })).data;
-}
-
-async function archive(pricingId: string) {
-  return (await world.call('pricing.archive', { params: { pricingId } })).data;
 }
 
 async function getPricing(pricingId: string) {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import {
+  endOfMarch,
   finalize,
   grant,
   invoiceAt,
@@ -39,17 +40,10 @@ async function act(name: OperationName, id: string, body?: Body): Promise<string
   return await refusal(world, name, { params: { invoiceId: id }, ...(body === undefined ? {} : { body }) });
 }
 
-/** March with usage of 300 cents, at the instant at which it may be finalized. */
-async function endOfMarch(): Promise<string> {
-  await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
-  world.clock.set('2026-04-01T00:00:00Z');
-  return await invoiceId(0);
-}
-
 describe('finalization', () => {
   test('numbers, freezes and dates the invoice', async () => {
     await grant(world, acme, { amountCents: 100, description: 'Welcome' });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     const before = await invoiceAt(world, acme, 0);
     expect(await finalize(world, id)).toMatchObject({
       invoiceNumber: 'INV-000001',
@@ -65,7 +59,7 @@ describe('finalization', () => {
   });
 
   test('is never undone by events, grants or prices that come later', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     const before = await invoiceAt(world, acme, 0);
     await use(world, acme, { tokens: 500, at: '2026-03-15T00:00:00Z' });
@@ -79,7 +73,7 @@ describe('finalization', () => {
   });
 
   test('cannot be written around: the database keeps finalized invoices and their lines', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     const changes = [
       async () => {
@@ -150,7 +144,7 @@ describe('finalization', () => {
 
   test('that credits cover in full is paid at once', async () => {
     await grant(world, acme, { amountCents: 1000 });
-    expect(await finalize(world, await endOfMarch())).toMatchObject({ status: 'Paid', totalCents: 0 });
+    expect(await finalize(world, await endOfMarch(world, acme))).toMatchObject({ status: 'Paid', totalCents: 0 });
   });
 
   test.each([
@@ -196,7 +190,7 @@ describe('finalization', () => {
   });
 
   test('makes the drafts that were to be made by then', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     world.clock.set('2026-05-20T00:00:00Z');
     await finalize(world, id);
     const drafts = (await invoices(world, acme)).filter(({ status }) => status === 'Drafted');
@@ -204,7 +198,7 @@ describe('finalization', () => {
   });
 
   test('a second time changes nothing', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     const first = await finalize(world, id);
     world.clock.advance({ hours: 1 });
     expect(await finalize(world, id)).toEqual(first);
@@ -214,7 +208,7 @@ describe('finalization', () => {
 
   test('names the legal number in the entries that it writes', async () => {
     await grant(world, acme, { amountCents: 100 });
-    await finalize(world, await endOfMarch());
+    await finalize(world, await endOfMarch(world, acme));
     const { data } = await world.call('invoices.creditReport', { params: { invoiceId: await invoiceId(0) } });
     expect(data.entries.map((entry) => entry.description)).toEqual(['Usage of TOKENS_ACME on invoice INV-000001']);
     expect(data.summary).toEqual({ totalCredits: 0, totalCents: 100, entryCount: 1 });
@@ -231,7 +225,7 @@ describe('finalization', () => {
 
 describe('sending', () => {
   test('waits while the customer is paused', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await world.call('customers.pause', { params: { customerId: acme.customerId } });
     await finalize(world, id);
     expect(await act('invoices.send', id)).toBe(
@@ -252,7 +246,7 @@ describe('sending', () => {
 
   test('happens at finalization, also of what credits did not cover', async () => {
     await grant(world, acme, { amountCents: 100 });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     expect(await sending(id)).toEqual({ sentAt: '2026-04-01T00:00:00.000Z', isHeld: 0n });
   });
@@ -280,7 +274,7 @@ describe('sending', () => {
   });
 
   test('is possible while a payment is on its way', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     await act('invoices.pay', id, { status: 'initiated' });
     expect(await act('invoices.send', id)).toBe('accepted');

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import {
   balance,
+  endOfMarch,
   finalize,
   grant,
   grantPaid,
@@ -29,23 +30,12 @@ afterEach(async () => {
 
 type Body = Record<string, unknown>;
 
-async function invoiceId(index: number): Promise<string> {
-  return (await invoiceAt(world, acme, index)).id;
-}
-
 async function act(name: OperationName, id: string, body?: Body): Promise<string> {
   return await refusal(world, name, { params: { invoiceId: id }, ...(body === undefined ? {} : { body }) });
 }
 
 async function statusOf(id: string): Promise<string> {
   return (await world.call('invoices.get', { params: { invoiceId: id } })).data.status;
-}
-
-/** March with usage of 300 cents, at the instant at which it may be finalized. */
-async function endOfMarch(): Promise<string> {
-  await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
-  world.clock.set('2026-04-01T00:00:00Z');
-  return await invoiceId(0);
 }
 
 describe('transitions', () => {
@@ -133,7 +123,7 @@ describe('transitions', () => {
 
   for (const [status, row] of Object.entries(table)) {
     test.each(Object.entries(row))(`from ${status}: %s leads to %s`, async (action, expected) => {
-      const id = await endOfMarch();
+      const id = await endOfMarch(world, acme);
       await reach[status]?.(id);
       expect(await statusOf(id)).toBe(status);
       const [name, body] = actions[action] ?? ['invoices.cancel'];
@@ -146,7 +136,7 @@ describe('transitions', () => {
 
 describe('payments and refunds', () => {
   test('keep the day of the payment, which is today when it is not given', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     world.clock.set('2026-04-20T00:00:00Z');
     const begun = await world.call('invoices.pay', { params: { invoiceId: id }, body: { status: 'initiated' } });
@@ -157,7 +147,7 @@ describe('payments and refunds', () => {
   });
 
   test('are not before the invoice', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     expect(await act('invoices.pay', id, { date: '2026-03-31' })).toBe(
       '422 date: must not be before the invoice date, 2026-04-01',
@@ -171,7 +161,7 @@ describe('payments and refunds', () => {
 describe('credits of an invoice that is undone', () => {
   async function paidPartly(): Promise<string> {
     await grantPaid(world, acme, { amountCents: 100 });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     expect((await balance(world, acme)).balance.balanceCents).toBe(0);
     return id;
@@ -188,7 +178,7 @@ describe('credits of an invoice that is undone', () => {
 
   test('come back when a draft is cancelled, which then comes to nothing', async () => {
     await grantPaid(world, acme, { amountCents: 100 });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await settle(world, acme);
     await act('invoices.cancel', id);
     expect(await movements(world, acme)).toEqual(['grant 100 0', 'usage -100 0', 'reversal 100 0']);
@@ -205,7 +195,7 @@ describe('credits of an invoice that is undone', () => {
 
   test('lapse at once where their grant has expired', async () => {
     await grant(world, acme, { amountCents: 100, expiresAt: '2026-03-15T00:00:00Z' });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     await act('invoices.cancel', id);
     expect(await movements(world, acme)).toEqual([
@@ -218,7 +208,7 @@ describe('credits of an invoice that is undone', () => {
 
   test('lapse at once where their grant has expired, also where usage of before is open', async () => {
     await grant(world, acme, { amountCents: 100, expiresAt: '2026-04-10T00:00:00Z' });
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     await use(world, acme, { tokens: 70, at: '2026-04-01T00:00:00Z' });
     world.clock.set('2026-04-20T00:00:00Z');

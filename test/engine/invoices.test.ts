@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { finalize, invoiceAt, invoices, subscribe, use } from '../support/billing-scenario.ts';
+import { endOfMarch, finalize, invoiceAt, invoices, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -17,13 +17,6 @@ afterEach(async () => {
 
 async function invoiceId(index: number): Promise<string> {
   return (await invoiceAt(world, acme, index)).id;
-}
-
-/** March with usage of 300 cents, at the instant at which it may be finalized. */
-async function endOfMarch(): Promise<string> {
-  await use(world, acme, { tokens: 300, at: '2026-03-01T00:00:00Z' });
-  world.clock.set('2026-04-01T00:00:00Z');
-  return await invoiceId(0);
 }
 
 describe('a draft', () => {
@@ -101,7 +94,7 @@ describe('the list of invoices', () => {
 
 describe('another organization', () => {
   test('finds no invoice, whatever it asks of it', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     const rival = await world.addOrganization('rival');
     const names = [
       'invoices.get',
@@ -120,7 +113,7 @@ describe('another organization', () => {
   });
 
   test('counts its own invoices from 1', async () => {
-    const id = await endOfMarch();
+    const id = await endOfMarch(world, acme);
     await finalize(world, id);
     const rival = await world.addOrganization('rival');
     const there: World = { ...world, call: async (name, input) => (await rival.call(name, input)).body };

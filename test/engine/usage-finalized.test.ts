@@ -7,39 +7,21 @@ import {
   createMeter,
   createPrice,
   invoicesOf,
+  meteredCustomer,
   send,
 } from '../support/usage-scenario.ts';
+import type { MeteredCustomer } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 let world: World;
-let customerId: string;
-let meterId: string;
-let pricingId: string;
+let { customerId, pricingId, contractOf, total, use } = {} as MeteredCustomer;
 beforeEach(async () => {
   world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
-  customerId = await createCustomer(world, 'acme');
-  meterId = await createMeter(world, 'TOKENS');
-  pricingId = await createPrice(world, meterId);
+  ({ customerId, pricingId, contractOf, total, use } = await meteredCustomer(world));
 });
 afterEach(async () => {
   await world.close();
 });
-
-async function contractOf(body: Record<string, unknown> = {}): Promise<string> {
-  return await createContract(world, { customerId, pricingIds: [pricingId], ...body });
-}
-
-async function cost(contractId: string, body: Record<string, unknown> = {}) {
-  return await world.call('usage.cost', { body: { contractId, ...body } });
-}
-
-async function total(contractId: string, body: Record<string, unknown> = {}) {
-  return (await cost(contractId, body)).totalAmount;
-}
-
-async function use(date: string, tokens: number, more: Record<string, unknown> = {}) {
-  await send(world, { customerId, timestamp: `${date}T12:00:00Z`, properties: { tokens }, ...more });
-}
 
 async function finalizeFirst(contractId: string) {
   const [invoice] = await invoicesOf(world, contractId);

@@ -106,6 +106,13 @@ export async function invoiceAt(world: World, subscription: Subscription, index:
   return invoice;
 }
 
+/** March with usage of 300 cents, at the instant at which its invoice may be finalized; gives the id of the invoice. */
+export async function endOfMarch(world: World, subscription: Subscription): Promise<string> {
+  await use(world, subscription, { tokens: 300, at: '2026-03-01T00:00:00Z' });
+  world.clock.set('2026-04-01T00:00:00Z');
+  return (await invoiceAt(world, subscription, 0)).id;
+}
+
 export async function finalize(world: World, invoiceId: string): Promise<Invoice> {
   return (await world.call('invoices.finalize', { params: { invoiceId } })).data;
 }

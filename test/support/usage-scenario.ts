@@ -81,3 +81,26 @@ export interface SentEvent {
 export async function send(world: World, ...events: readonly SentEvent[]): Promise<void> {
   await world.call('usage.ingestBatch', { body: { events: events.map((event) => ({ eventName: 'call', ...event })) } });
 }
+
+/** A customer with a meter of `tokens` and its price, and the calls by which tests ask what usage costs. */
+export async function meteredCustomer(world: World) {
+  const customerId = await createCustomer(world, 'acme');
+  const meterId = await createMeter(world, 'TOKENS');
+  const pricingId = await createPrice(world, meterId);
+  const cost = async (contractId: string, body: Body = {}) =>
+    await world.call('usage.cost', { body: { contractId, ...body } });
+  return {
+    customerId,
+    meterId,
+    pricingId,
+    contractOf: async (body: Body = {}) =>
+      await createContract(world, { customerId, pricingIds: [pricingId], ...body }),
+    cost,
+    total: async (contractId: string, body: Body = {}) => (await cost(contractId, body)).totalAmount,
+    /** Tokens used at noon of a day. */
+    use: async (date: string, tokens: number, more: Body = {}) =>
+      await send(world, { customerId, timestamp: `${date}T12:00:00Z`, properties: { tokens }, ...more }),
+  };
+}
+
+export type MeteredCustomer = Awaited<ReturnType<typeof meteredCustomer>>;
