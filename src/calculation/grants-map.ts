@@ -11,10 +11,12 @@ export interface Grants {
   readonly copy: () => GrowingGrants;
 }
 
+/** A copy of its own, to be extended entry by entry. */
 export interface GrowingGrants extends Grants {
   readonly set: (id: string, totals: GrantTotals) => void;
 }
 
+/** The grants of a ledger without entries. */
 export const noGrants: Grants = layered(new Map(), new Map());
 
 /**

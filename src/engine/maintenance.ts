@@ -7,6 +7,7 @@ import type { Maintenance } from '../operations/maintenance.ts';
 import { inspectDamagedStore, isToBeMade, openStore, pathOf, refuseUnknownSslMode } from '../store/open.ts';
 import { wireTimestamp } from './wire.ts';
 
+/** A call that opens a database on a server throws a usage error if `sslMode` decides on TLS to it and is no known mode. */
 export function createMaintenance({
   now,
   sslMode,

@@ -19,6 +19,7 @@ export function draftNumberOf(hash: string): string {
   return `DRAFT-${hash.slice(0, draftDigits)}`;
 }
 
+/** Whether a text is the number of a draft, and nothing else. */
 export function isDraftNumber(text: string): boolean {
   return /^DRAFT-[0-9a-f]{8}$/.test(text);
 }

@@ -38,6 +38,7 @@ export interface Maintenance {
   openMirror(file: string, source?: MirrorSource): Promise<Mirror>;
 }
 
+/** How a database is examined; `isFull` also looks for what takes long to find. */
 export interface ExamineOptions {
   readonly isFull: boolean;
   /** Where its events are, when not in it. */
@@ -50,6 +51,7 @@ export interface CopyPlace {
   readonly events?: string | undefined;
 }
 
+/** What is copied where, or with `isDryRun` only counted. */
 export interface CopyRequest {
   readonly from: CopyPlace;
   readonly to: CopyPlace;

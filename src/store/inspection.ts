@@ -27,6 +27,7 @@ export interface Inspection {
   readonly schemaUnknown?: string;
 }
 
+/** A disk with less room than the database may come to need. */
 export interface ScarceDisk {
   readonly freeBytes: number;
   /** What a copy before an upgrade takes, or a log at its largest. */

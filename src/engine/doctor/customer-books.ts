@@ -37,10 +37,12 @@ export interface KnownOfOrganization {
   latest: { readonly state: string; readonly customer: CustomerBooks } | undefined;
 }
 
+/** What an examination of an organization begins with. */
 export function nothingKnown(): KnownOfOrganization {
   return { catalogIds: new Set(), latest: undefined };
 }
 
+/** A customer's books as this transaction sees them: those of `known`, while nothing has been written since they were read. */
 export async function readCustomerBooks(
   { tx, orgId }: Pick<CallContext, 'tx' | 'orgId'>,
   customerId: string,
