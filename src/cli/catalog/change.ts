@@ -1,10 +1,10 @@
-/** A change of the plan: what happens to one thing, and why. */
+/** A change of a diff: what happens to one thing, and why. */
 
 import { compareText } from '../../text-order.ts';
 import { amountsOf, differences } from './comparison.ts';
 import type { Difference } from './comparison.ts';
 import type { Live } from './live.ts';
-import type { Settled } from './matching.ts';
+import type { Decided } from './matching.ts';
 
 export const kinds = ['product', 'meter', 'rate card', 'price', 'plan'] as const;
 export type Kind = (typeof kinds)[number];
@@ -30,7 +30,7 @@ export interface Naming<D, L> {
 /** The changes of one kind, in the order of the file. */
 export function changesOf<D extends object, L extends Live<D>>(
   kind: Kind,
-  { matches, pruned }: Settled<D, L>,
+  { matches, pruned }: Decided<D, L>,
   { labelOf, reasonOf = () => undefined }: Naming<D, L>,
 ): Change[] {
   const archived = (row: L, reason: string): Change => ({
@@ -65,7 +65,7 @@ export function changesOf<D extends object, L extends Live<D>>(
   ];
 }
 
-/** Sorted by action, kind and name, so that a plan reads the same in whatever order things were found. */
+/** Sorted by action, kind and name, so that a diff reads the same in whatever order things were found. */
 export function inOrder(changes: readonly Change[]): Change[] {
   const rank = ({ action, kind, name }: Change) =>
     `${actions.indexOf(action)} ${kinds.indexOf(kind)} ${JSON.stringify(name)}`;

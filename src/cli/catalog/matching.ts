@@ -19,7 +19,7 @@ export interface Matching<D, L> {
   readonly unlisted: readonly L[];
 }
 
-export interface Settled<D, L> {
+export interface Decided<D, L> {
   readonly matches: readonly Match<D, L>[];
   /** Things that no entry stands for and that go. */
   readonly pruned: readonly L[];
@@ -27,22 +27,22 @@ export interface Settled<D, L> {
   readonly left: readonly L[];
 }
 
-export function settled<D, L>({ matches, unlisted }: Matching<D, L>, isPruned: boolean): Settled<D, L> {
+export function decided<D, L>({ matches, unlisted }: Matching<D, L>, isPruned: boolean): Decided<D, L> {
   return { matches, pruned: isPruned ? unlisted : [], left: isPruned ? [] : unlisted };
 }
 
 /** Everything that goes to make room for a successor. */
-export function supersededOf<L>({ matches }: Pick<Settled<unknown, L>, 'matches'>): L[] {
+export function supersededOf<L>({ matches }: Pick<Decided<unknown, L>, 'matches'>): L[] {
   return matches.flatMap(({ superseded }) => superseded);
 }
 
 /** Everything that goes. */
-export function goneOf<L>(each: Settled<unknown, L>): L[] {
+export function goneOf<L>(each: Decided<unknown, L>): L[] {
   return [...supersededOf(each), ...each.pruned];
 }
 
 /** Everything that stays. */
-export function stayingOf<L>({ matches, left }: Settled<unknown, L>): L[] {
+export function stayingOf<L>({ matches, left }: Decided<unknown, L>): L[] {
   return [...matches.flatMap(({ kept }) => (kept === undefined ? [] : [kept])), ...left];
 }
 

@@ -5,7 +5,7 @@ import { planKey, planLabel, priceKey } from './definitions.ts';
 import type { PlanDefinition } from './definitions.ts';
 import type { LivePlan } from './live.ts';
 import { matchOf } from './matching.ts';
-import type { Match, Matching, Settled } from './matching.ts';
+import type { Match, Matching, Decided } from './matching.ts';
 import { contains } from './sections.ts';
 
 export interface Surroundings {
@@ -20,7 +20,7 @@ export interface Surroundings {
 export function withPlansOutside(
   { matches, unlisted }: Matching<PlanDefinition, LivePlan>,
   { prices, early, names }: Surroundings,
-): Settled<PlanDefinition, LivePlan> & { readonly obstacles: readonly string[] } {
+): Decided<PlanDefinition, LivePlan> & { readonly obstacles: readonly string[] } {
   const isStale = contains(prices);
   const countOf = new Map([...Map.groupBy(names, (key) => key)].map(([key, same]) => [key, same.length]));
   const outside: Match<PlanDefinition, LivePlan>[] = [];

@@ -20,9 +20,9 @@ import type { Target } from '../target/target.ts';
 import { readCatalogFile } from './file.ts';
 import type { CatalogFile } from './file.ts';
 import { catalogOf, readCatalog } from './live.ts';
-import { planCatalog } from './plan.ts';
-import type { CatalogPlan } from './plan.ts';
-import { planData, planText } from './plan-text.ts';
+import { diffOf } from './diff.ts';
+import type { CatalogDiff } from './diff.ts';
+import { diffData, diffText } from './diff-text.ts';
 import { takeSteps } from './steps.ts';
 import { fileForm, writeCatalog } from './writing.ts';
 import { tell } from '../session/tell.ts';
@@ -76,9 +76,9 @@ async function writeNew(path: string, text: string, { isForced, isRehearsal }: W
 export async function diffCatalog(path: string, flags: ChangeFlags, session: Session): Promise<void> {
   checkFields(session.output, fields, view);
   const file = await fileAt(path, session);
-  const plan = await reading(session, await session.target(), ({ billing }) => planned(file, flags, billing));
-  await show(plan, session);
-  const { length } = plan.changes;
+  const diff = await reading(session, await session.target(), ({ billing }) => diffWith(file, flags, billing));
+  await show(diff, session);
+  const { length } = diff.changes;
   if (flags.exitCode !== true || length === 0) return;
   throw new BillingError('checkFailed', `the catalog differs from ${nameOfFile(path)}: ${counted(length, 'change')}`, {
     hint: `change it to what the file says with: tally catalog apply ${shellWord(path)}${flags.prune === true ? ' --prune' : ''}`,
@@ -91,17 +91,17 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   const target = await session.target();
   const opened = await openForWriting(session, target);
   try {
-    const plan = await planned(file, flags, opened.plain);
+    const diff = await diffWith(file, flags, opened.plain);
     if (session.flags.dryRun === true) {
-      await show(plan, session);
+      await show(diff, session);
       return tell(session, say`dry run on ${target.environment}: nothing was changed`);
     }
-    if (plan.changes.length > 0) {
-      await confirmPlan(plan, session, target);
-      await takeSteps(plan.steps, plan.known, { billing: opened.billing, onWait: createWaitingNote(session) });
+    if (diff.changes.length > 0) {
+      await confirmDiff(diff, session, target);
+      await takeSteps(diff.steps, diff.known, { billing: opened.billing, onWait: createWaitingNote(session) });
     }
-    if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(plan, session);
-    session.terminal.out(say`${doneWords(plan)}\n`);
+    if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(diff, session);
+    session.terminal.out(say`${doneWords(diff)}\n`);
   } finally {
     await opened.close();
   }
@@ -111,17 +111,17 @@ async function fileAt(path: string, { terminal }: Session): Promise<CatalogFile>
   return readCatalogFile(await readTextFile(path, terminal), nameOfFile(path));
 }
 
-async function planned(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogPlan> {
-  return planCatalog(file, await readCatalog(billing), { prune: prune === true });
+async function diffWith(file: CatalogFile, { prune }: ChangeFlags, billing: Billing): Promise<CatalogDiff> {
+  return diffOf(file, await readCatalog(billing), { prune: prune === true });
 }
 
-/** Shows the plan before it asks: a catalog holds the prices of all future customers. */
-async function confirmPlan(plan: CatalogPlan, session: Session, target: Target): Promise<void> {
+/** Shows the changes before it asks: a catalog holds the prices of all future customers. */
+async function confirmDiff(diff: CatalogDiff, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
   const isProduction = target.environment === 'production';
   const isAsked = mayAsk(session) && !isAgreed(session, target);
-  if (isAsked || flags.quiet !== true) terminal.err(planText(plan, terminal.stderr));
-  const effect = `Make ${counted(plan.changes.length, 'change')} to the catalog`;
+  if (isAsked || flags.quiet !== true) terminal.err(diffText(diff, terminal.stderr));
+  const effect = `Make ${counted(diff.changes.length, 'change')} to the catalog`;
   if (isProduction) return await confirmWrite(session, target, say`${effect}`);
   if (flags.yes === true) return;
   await askForYes(session, {
@@ -144,14 +144,14 @@ const view: View = {
 const nameView: View = { rows: 'data.changes', columns: [{ header: 'NAME', path: 'name' }] };
 const fields = ['action', 'kind', 'name', 'reason', 'why', 'differences'];
 
-async function show(plan: CatalogPlan, session: Session): Promise<void> {
+async function show(diff: CatalogDiff, session: Session): Promise<void> {
   const { terminal, output } = session;
-  if (output.format === 'table' && output.columns === undefined) return terminal.out(planText(plan, terminal.stdout));
+  if (output.format === 'table' && output.columns === undefined) return terminal.out(diffText(diff, terminal.stdout));
   const shown = output.format === 'name' ? nameView : view;
-  await printBody({ data: planData(plan) }, { view: shown, fields }, session);
+  await printBody({ data: diffData(diff) }, { view: shown, fields }, session);
 }
 
-function doneWords({ changes, unchanged }: CatalogPlan): string {
+function doneWords({ changes, unchanged }: CatalogDiff): string {
   const count = (action: string) => changes.filter((change) => change.action === action).length;
   return `${count('create')} created, ${count('replace')} replaced, ${count('archive')} archived, ${unchanged} unchanged`;
 }

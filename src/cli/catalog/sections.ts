@@ -1,14 +1,14 @@
-/** The four kinds of things with ids, each settled: what stays, what goes, what is left alone. */
+/** The four kinds of things with ids, each decided: what stays, what goes, what is left alone. */
 
 import type { MeterDefinition, PlanDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
 import type { Live, LivePlan, LivePrice } from './live.ts';
-import type { Settled } from './matching.ts';
+import type { Decided } from './matching.ts';
 
 export interface Sections {
-  readonly products: Settled<ProductDefinition, Live<ProductDefinition>>;
-  readonly meters: Settled<MeterDefinition, Live<MeterDefinition>>;
-  readonly pricing: Settled<PriceDefinition, LivePrice>;
-  readonly plans: Settled<PlanDefinition, LivePlan>;
+  readonly products: Decided<ProductDefinition, Live<ProductDefinition>>;
+  readonly meters: Decided<MeterDefinition, Live<MeterDefinition>>;
+  readonly pricing: Decided<PriceDefinition, LivePrice>;
+  readonly plans: Decided<PlanDefinition, LivePlan>;
 }
 
 export function idsOf(rows: readonly { readonly id: string }[]): Set<string> {

@@ -1,10 +1,10 @@
-/** The steps that bring settled sections about. */
+/** The steps that bring decided sections about. */
 
 import { planLabel, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';
 import type { Live } from './live.ts';
 import { goneOf, supersededOf } from './matching.ts';
-import type { Settled } from './matching.ts';
+import type { Decided } from './matching.ts';
 import { contains } from './sections.ts';
 import type { Sections } from './sections.ts';
 import type { Archived, Steps } from './steps.ts';
@@ -55,6 +55,6 @@ function parted<T>(rows: readonly T[], isFirst: (row: T) => boolean): [first: T[
   return [rows.filter(isFirst), rows.filter((row) => !isFirst(row))];
 }
 
-function createdOf<D>({ matches }: Pick<Settled<D, unknown>, 'matches'>): D[] {
+function createdOf<D>({ matches }: Pick<Decided<D, unknown>, 'matches'>): D[] {
   return matches.flatMap(({ definition, kept }) => (kept === undefined ? [definition] : []));
 }

@@ -1,5 +1,5 @@
 /**
- * The calls of a plan, in an order in which each is allowed, and their making. New prices and plans are created before the old
+ * The calls of a diff, in an order in which each is allowed, and their making. New prices and plans are created before the old
  * ones go. Names and codes are unique, so a replaced product or meter must go before its successor is created, and whatever
  * depends on it goes first.
  */
@@ -40,7 +40,7 @@ export function countSteps({ first, create, last }: Steps): number {
 
 /**
  * Makes the calls; `onWait` is called whenever the service asks for patience. A failure names the step and how many are done:
- * planning again continues from there.
+ * the next diff continues from there.
  */
 export async function takeSteps(
   steps: Steps,
@@ -124,6 +124,6 @@ async function createAll(create: Catalog, known: Known, { billing, step }: Makin
 
 function get(ids: ReadonlyMap<string, string>, name: string): string {
   const id = ids.get(name);
-  assert(id !== undefined, `the plan of changes knows ${name}`);
+  assert(id !== undefined, `the diff knows ${name}`);
   return id;
 }

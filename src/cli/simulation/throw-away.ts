@@ -3,7 +3,7 @@
 import { inMemory } from '../../database-url.ts';
 import type { Billing } from '../../operations/index.ts';
 import { readCatalog } from '../catalog/live.ts';
-import { planCatalog } from '../catalog/plan.ts';
+import { diffOf } from '../catalog/diff.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { takeSteps } from '../catalog/steps.ts';
 import type { Dependencies, OpenBilling } from '../session/session.ts';
@@ -41,7 +41,7 @@ export async function openThrowAway(
 
 /** Makes the catalog what a file says, as `tally catalog apply` does. */
 export async function applyTo(billing: Billing, file: CatalogFile): Promise<void> {
-  const { steps, known } = planCatalog(file, await readCatalog(billing), { prune: false });
+  const { steps, known } = diffOf(file, await readCatalog(billing), { prune: false });
   await takeSteps(steps, known, { billing });
 }
 

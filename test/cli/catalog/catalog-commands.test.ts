@@ -45,7 +45,7 @@ describe('diff', () => {
     expect((await tally(`catalog diff ${file} --exit-code${flag}`)).exitCode).toBe(0);
   });
 
-  test('is a plan for people on a terminal', async () => {
+  test('is text for people on a terminal', async () => {
     await apply(catalog);
     const file = `${dearer.replace('  - name: Solo\n    netTerms: "30"\n    items:\n      - product: Seats\n        price: Seats\n', '')}  - name: Big\n    items:\n      - product: Seats\n        price: Seats\n`;
     const { stdout } = await stage.tally(['catalog', 'diff', '-', '--prune'], {
@@ -110,7 +110,7 @@ describe('apply', () => {
   };
   const isEmpty = async () => (await tally('products list')).stdout === '';
 
-  test('shows the plan and asks', async () => {
+  test('shows the changes and asks', async () => {
     const done = await inFile('', { ...terminal, answers: ['yes'] });
     expect(done.stdout).toBe('8 created, 0 replaced, 0 archived, 0 unchanged\n');
     expect(done.stderr).toMatch(
@@ -141,7 +141,7 @@ describe('apply', () => {
     });
   });
 
-  test('--dry-run shows the plan and changes nothing', async () => {
+  test('--dry-run shows the changes and makes none', async () => {
     const rehearsed = await inFile('--dry-run', {});
     expect(rehearsed).toMatchObject({ exitCode: 0, stderr: 'dry run on embedded: nothing was changed\n' });
     expect(rehearsed.stdout).toContain('create\tplan\tTeam (team)\t\n');
@@ -247,7 +247,7 @@ describe('on production,', () => {
     expect(writes(shell)).toEqual([{ name: 'products.create', input: { body: { name: 'Inference' } } }]);
   });
 
-  test('a person sees the plan and the target before the question, whatever --yes says', async () => {
+  test('a person sees the changes and the target before the question, whatever --yes says', async () => {
     const shell = createShell({ env, reply });
     const path = join(shell.home, 'catalog.yaml');
     writeFileSync(path, input);

@@ -8,8 +8,8 @@ import type { Catalog, PriceDefinition } from '../../../src/cli/catalog/definiti
 import { priceKey } from '../../../src/cli/catalog/definitions.ts';
 import { readCatalogFile } from '../../../src/cli/catalog/file.ts';
 import { catalogOf, readCatalog } from '../../../src/cli/catalog/live.ts';
-import { planCatalog } from '../../../src/cli/catalog/plan.ts';
-import type { CatalogPlan } from '../../../src/cli/catalog/plan.ts';
+import { diffOf } from '../../../src/cli/catalog/diff.ts';
+import type { CatalogDiff } from '../../../src/cli/catalog/diff.ts';
 import { countSteps, takeSteps } from '../../../src/cli/catalog/steps.ts';
 import { writeCatalog } from '../../../src/cli/catalog/writing.ts';
 import { BillingError } from '../../../src/errors.ts';
@@ -210,15 +210,15 @@ function sorted({ products, meters, rateCards, pricing, plans }: Catalog): Catal
   });
 }
 
-async function planOf(text: string, billing: Billing): Promise<CatalogPlan> {
-  return planCatalog(readCatalogFile(text, 'catalog.yaml'), await readCatalog(billing), { prune: true });
+async function diffWith(text: string, billing: Billing): Promise<CatalogDiff> {
+  return diffOf(readCatalogFile(text, 'catalog.yaml'), await readCatalog(billing), { prune: true });
 }
 
 /** Applies a file; how many steps that took. */
 async function apply(text: string, billing: Billing): Promise<number> {
-  const plan = await planOf(text, billing);
-  await takeSteps(plan.steps, plan.known, { billing });
-  return countSteps(plan.steps);
+  const diff = await diffWith(text, billing);
+  await takeSteps(diff.steps, diff.known, { billing });
+  return countSteps(diff.steps);
 }
 
 async function inWorld<T>(run: (billing: Billing) => Promise<T>): Promise<T> {
@@ -271,7 +271,7 @@ describe('a catalog', () => {
           await inWorld(async (billing) => {
             await apply(await writeCatalog(before), billing);
             const file = await writeCatalog(sorted(after));
-            const total = countSteps((await planOf(file, billing)).steps);
+            const total = countSteps((await diffWith(file, billing)).steps);
             await apply(file, failingAt(billing, Math.floor((total * percent) / 100))).catch((error: unknown) => {
               if (!(error instanceof BillingError && error.message.includes('the line went dead'))) throw error;
             });

@@ -1,10 +1,10 @@
-/** How the calls of a plan are made. */
+/** How the calls of a diff are made. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { readCatalogFile } from '../../../src/cli/catalog/file.ts';
 import { readCatalog } from '../../../src/cli/catalog/live.ts';
-import { planCatalog } from '../../../src/cli/catalog/plan.ts';
+import { diffOf } from '../../../src/cli/catalog/diff.ts';
 import { takeSteps } from '../../../src/cli/catalog/steps.ts';
 import { createWaitingNote } from '../../../src/cli/session/patiently.ts';
 import type { OnWait } from '../../../src/cli/session/patiently.ts';
@@ -36,7 +36,7 @@ function watched(before: (operation: OperationName, calls: number) => void = () 
 
 async function apply(text: string, billing: Billing, onWait?: OnWait): Promise<void> {
   const file = readCatalogFile(text, 'catalog.yaml');
-  const { steps, known } = planCatalog(file, await readCatalog(world.billing), { prune: true });
+  const { steps, known } = diffOf(file, await readCatalog(world.billing), { prune: true });
   await takeSteps(steps, known, { billing, ...(onWait === undefined ? {} : { onWait }) });
 }
 

@@ -13,8 +13,8 @@ import { planLabel, priceKey, priceLabel } from './definitions.ts';
 import type { Section } from './definitions.ts';
 import type { CatalogFile } from './file.ts';
 import type { LiveCatalog } from './live.ts';
-import { goneOf, matchByKey, matchPlans, settled, stayingOf, supersededOf } from './matching.ts';
-import { planRateCards } from './plan-rate-cards.ts';
+import { goneOf, matchByKey, matchPlans, decided, stayingOf, supersededOf } from './matching.ts';
+import { diffRateCards } from './diff-rate-cards.ts';
 import { withPlansOutside } from './plans-outside.ts';
 import { referenceIssues } from './references.ts';
 import { contains, hangsOn, idsOf } from './sections.ts';
@@ -22,7 +22,7 @@ import type { Sections } from './sections.ts';
 import { stepsOf } from './step-order.ts';
 import type { Known, Steps } from './steps.ts';
 
-export interface CatalogPlan {
+export interface CatalogDiff {
   readonly changes: readonly Change[];
   /** Entries of the file that the service has already. */
   readonly unchanged: number;
@@ -36,11 +36,11 @@ export interface CatalogPlan {
  * Throws InvalidInputError for names in the file that stand for nothing, and ConflictError if something outside the file is in
  * the way. `prune` archives what the file leaves out, in the sections that it has.
  */
-export function planCatalog(file: CatalogFile, live: LiveCatalog, { prune }: { readonly prune: boolean }): CatalogPlan {
+export function diffOf(file: CatalogFile, live: LiveCatalog, { prune }: { readonly prune: boolean }): CatalogDiff {
   const isPruned = (section: Section) => prune && file.sections.has(section);
-  const { sections, early, obstacles } = settle(file, live, isPruned);
+  const { sections, early, obstacles } = decide(file, live, isPruned);
   const { meters } = sections;
-  const cards = planRateCards(file.catalog.rateCards, live.rateCards, { meters, isPruned: isPruned('rateCards') });
+  const cards = diffRateCards(file.catalog.rateCards, live.rateCards, { meters, isPruned: isPruned('rateCards') });
   const inTheWay = [...obstacles, ...cards.obstacles].toSorted();
   if (inTheWay.length > 0) {
     throw new ConflictError(inTheWay.join('; '), {
@@ -58,7 +58,7 @@ export function planCatalog(file: CatalogFile, live: LiveCatalog, { prune }: { r
   };
 }
 
-interface Settlement {
+interface Decision {
   readonly sections: Sections;
   /** Prices that must go before their successors are created, because their product or meter is replaced. */
   readonly early: ReadonlySet<string>;
@@ -66,17 +66,17 @@ interface Settlement {
   readonly obstacles: readonly string[];
 }
 
-/** Settled in the order of references, because whatever refers to something that goes cannot stay. */
-function settle(file: CatalogFile, live: LiveCatalog, isPruned: (section: Section) => boolean): Settlement {
+/** Decided in the order of references, because whatever refers to something that goes cannot stay. */
+function decide(file: CatalogFile, live: LiveCatalog, isPruned: (section: Section) => boolean): Decision {
   const { catalog, issueAt } = file;
   const isSound = () => true;
   const byName = matchByKey(catalog.products, live.products, { keyOf: ({ name }) => name, isSound });
-  const products = settled(byName, isPruned('products'));
+  const products = decided(byName, isPruned('products'));
   const byCode = matchByKey(catalog.meters, live.meters, { keyOf: ({ code }) => code, isSound });
-  const meters = settled(byCode, isPruned('meters'));
+  const meters = decided(byCode, isPruned('meters'));
   const isStranded = hangsOn(idsOf([...goneOf(products), ...goneOf(meters)]));
   const byKey = matchByKey(catalog.pricing, live.pricing, { keyOf: priceKey, isSound: (row) => !isStranded(row) });
-  const pricing = settled(byKey, isPruned('pricing'));
+  const pricing = decided(byKey, isPruned('pricing'));
   const prices = idsOf(goneOf(pricing));
   const isStale = contains(prices);
   const matching = matchPlans(catalog.plans, live.plans, (row) => !isStale(row));
@@ -93,7 +93,7 @@ function settle(file: CatalogFile, live: LiveCatalog, isPruned: (section: Sectio
   const isEarly = hangsOn(idsOf([...supersededOf(products), ...supersededOf(meters)]));
   const early = idsOf(goneOf(pricing).filter(isEarly));
   const plans = isPruned('plans')
-    ? { ...settled(matching, true), obstacles: [] }
+    ? { ...decided(matching, true), obstacles: [] }
     : withPlansOutside(matching, { prices, early, names: names.pricing.map(priceKey) });
   const stranded = pricing.left
     .filter(isStranded)

@@ -5,9 +5,9 @@ import { amountsOf, differences, saySame } from './comparison.ts';
 import type { MeterDefinition, RateCardDefinition } from './definitions.ts';
 import type { Live } from './live.ts';
 import { stayingOf, supersededOf } from './matching.ts';
-import type { Settled } from './matching.ts';
+import type { Decided } from './matching.ts';
 
-export interface RateCardPlan {
+export interface RateCardDiff {
   readonly changes: readonly Change[];
   readonly unchanged: number;
   /** Rate cards to set; an empty one where none shall be. */
@@ -16,11 +16,11 @@ export interface RateCardPlan {
   readonly obstacles: readonly string[];
 }
 
-export function planRateCards(
+export function diffRateCards(
   definitions: readonly RateCardDefinition[],
   live: readonly Live<RateCardDefinition>[],
-  options: { readonly meters: Settled<MeterDefinition, Live<MeterDefinition>>; readonly isPruned: boolean },
-): RateCardPlan {
+  options: { readonly meters: Decided<MeterDefinition, Live<MeterDefinition>>; readonly isPruned: boolean },
+): RateCardDiff {
   const staying = new Set(stayingOf(options.meters).map(({ id }) => id));
   const replaced = new Set(supersededOf(options.meters).map(({ id }) => id));
   const cardOf = new Map(live.map((card) => [card.definition.meter, card]));

@@ -1,4 +1,4 @@
-/** A plan for people: what is created, replaced and archived, each with the reason. */
+/** A diff for people: what is created, replaced and archived, each with the reason. */
 
 import { Chalk } from 'chalk';
 
@@ -8,7 +8,7 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import type { OutputStream } from '../terminal/terminal.ts';
 import { actions, kinds } from './change.ts';
 import type { Action, Change } from './change.ts';
-import type { CatalogPlan } from './plan.ts';
+import type { CatalogDiff } from './diff.ts';
 
 const heads = {
   create: { sign: '+', color: 'green' },
@@ -19,17 +19,17 @@ const heads = {
 const kindWidth = Math.max(...kinds.map((kind) => kind.length));
 
 /** Lines for a person, ending in a line end. */
-export function planText(plan: CatalogPlan, stream: OutputStream): SafeText {
+export function diffText(diff: CatalogDiff, stream: OutputStream): SafeText {
   const chalk = new Chalk({ level: stream.hasColor ? 1 : 0 });
   const groups = actions.flatMap((action) => {
-    const changes = plan.changes.filter((change) => change.action === action);
+    const changes = diff.changes.filter((change) => change.action === action);
     const { sign, color } = heads[action];
     return changes.length === 0 ? [] : [chalk[color](`${sign} ${action}`), ...changes.flatMap(linesOf)];
   });
   const rest = [
-    `= ${plan.unchanged} unchanged`,
-    ...(plan.unlisted === 0 ? [] : [`  ${plan.unlisted} not in the file, left alone (--prune archives)`]),
-    ...(plan.changes.some(({ action }) => action !== 'create') ? [frozenWords] : []),
+    `= ${diff.unchanged} unchanged`,
+    ...(diff.unlisted === 0 ? [] : [`  ${diff.unlisted} not in the file, left alone (--prune archives)`]),
+    ...(diff.changes.some(({ action }) => action !== 'create') ? [frozenWords] : []),
   ];
   return vouch([...groups, ...rest].map((line) => `${line}\n`).join(''));
 }
@@ -49,8 +49,8 @@ function valueText(value: unknown): string {
   return value === null ? '(none)' : wireText(value);
 }
 
-/** A plan as data; `why` says in a line what a table has no room for. */
-export function planData({ changes, unchanged, unlisted }: CatalogPlan) {
+/** A diff as data; `why` says in a line what a table has no room for. */
+export function diffData({ changes, unchanged, unlisted }: CatalogDiff) {
   return { changes: changes.map((change) => ({ ...change, why: whyOf(change).join('; ') })), unchanged, unlisted };
 }
 
