@@ -97,9 +97,7 @@ export function expiryProblems({ ledger: { entries } }: ContractBooks): Problem[
 /** A grant that still holds something is noted for its expiry, by which it is found when that comes (semantics 9). */
 export function notedExpiryProblems({ ledger: { entries }, noted }: ContractBooks): Problem[] {
   const found = new Set(noted.expiries.map(({ grantId, expiresAt }) => `${grantId} ${expiresAt.toString()}`));
-  const grants = new Map<string, GrantSoFar>();
-  for (const entry of entries) follow(grants, entry);
-  return [...grants.values()].flatMap(({ entry: { id, expiresAt }, cents, micros }) => {
+  return heldAfter(entries).flatMap(({ entry: { id, expiresAt }, cents, micros }) => {
     if (expiresAt === undefined || (cents === 0n && micros === 0n)) return [];
     if (found.has(`${id} ${expiresAt.toString()}`)) return [];
     return [{ objectId: id, problem: `grant ${id} is not noted to expire at ${expiresAt.toString()}` }];
@@ -121,11 +119,16 @@ export function grantKeyProblems({ ledger: { entries } }: ContractBooks): Proble
 /** Free credits that nothing gives a value pay for nothing (semantics 9, Consumption). */
 export function unpricedCreditProblems({ ledger: { entries }, contract, now }: ContractBooks): Problem[] {
   if (valuationRateOf(entries, contract.creditSettings.creditRateCents) !== undefined) return [];
-  const grants = new Map<string, GrantSoFar>();
-  for (const entry of entries) follow(grants, entry);
-  return [...grants.values()]
+  return heldAfter(entries)
     .filter(({ entry, micros }) => isOfFreeCredits(entry) && micros > 0n && !hasExpired(entry, now))
     .map(({ entry }) => ({ objectId: entry.id, problem: `grant ${entry.id} has credits that pay for nothing` }));
+}
+
+/** What each grant holds after these entries. */
+function heldAfter(entries: readonly StoredLedgerEntry[]): readonly GrantSoFar[] {
+  const grants = new Map<string, GrantSoFar>();
+  for (const entry of entries) follow(grants, entry);
+  return [...grants.values()];
 }
 
 function follow(grants: Map<string, GrantSoFar>, entry: StoredLedgerEntry): void {
