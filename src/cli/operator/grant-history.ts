@@ -119,7 +119,7 @@ function spanKey({ environment, target }: Place, span: string): string {
   return JSON.stringify([environment, target, span]);
 }
 
-/** Whether two calls go to the same accounts; two profiles of a service may have keys of different organizations. */
+/** Whether two calls go to the same organization; two profiles of a service may have keys of different ones. */
 function isSamePlace(one: Place, other: Place): boolean {
   return (
     one.environment === other.environment &&

@@ -28,7 +28,7 @@ export interface PricedLine {
   readonly end: string;
 }
 
-/** The lines for prices of a plan, in the order of the invoices, and the names of charges for no price of the plan. */
+/** The lines for prices of a plan, in the order of the invoices, and the names of lines for no price of the plan. */
 export function linesOf(
   invoices: readonly Invoice[],
   prices: readonly MirroredPrice[],

@@ -26,7 +26,7 @@ const absorbedAtOnce = 65_536;
 const mostWaiting = 8;
 /** A segment with this many events does not grow any more. */
 const fullSegment = 16_384;
-/** How many days back readers look for segments that reach into the first requested day. */
+/** The most days of a segment: one that begins up to so many less one before the first requested day may reach into it. */
 export const mostDays = 8;
 
 export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampEpochMs / millisecondsPerDay);
