@@ -22,6 +22,7 @@ import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
 import { at, eventOf, newGrant } from './rows.ts';
+import { refusal } from '../support/refusal.ts';
 import {
   addCustomer,
   asOrdinaryUser,
@@ -33,7 +34,6 @@ import {
   open,
   openFilled,
   readManifest,
-  refusal,
   useTestFile,
   withSqlite,
 } from './test-file.ts';

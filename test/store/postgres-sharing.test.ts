@@ -4,13 +4,15 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { BillingError, UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
+import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
+import type { BillingError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import type { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { cleaner, usePostgres } from '../support/postgres.ts';
+import { refusal } from '../support/refusal.ts';
 import { insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
@@ -51,16 +53,6 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     tx.updateTable('customers').set({ name }).where('orgId', '=', 'org-b').execute();
   const renameOutside = async (name: string) =>
     await other.query(`UPDATE "customers" SET "name" = $1 WHERE "orgId" = 'org-b'`, [name]);
-
-  /** The error that `work` ends with; one that is not meant for a person fails the test. */
-  async function refusal(work: Promise<unknown>): Promise<BillingError> {
-    const error = await work.then(
-      () => new Error('it was not refused'),
-      (thrown: unknown) => thrown,
-    );
-    if (error instanceof BillingError) return error;
-    throw error;
-  }
 
   describe('conflicts', () => {
     test('a write that read what another has changed since is done again from its beginning', async () => {

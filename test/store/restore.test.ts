@@ -18,6 +18,7 @@ import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { runProgram } from '../support/program.ts';
 import { at } from './rows.ts';
+import { refusal } from '../support/refusal.ts';
 import {
   customers,
   damagePage,
@@ -27,7 +28,6 @@ import {
   open,
   openFilled,
   readManifest,
-  refusal,
   useTestFile,
 } from './test-file.ts';
 

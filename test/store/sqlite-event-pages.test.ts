@@ -10,7 +10,8 @@ import type { EventQuery, NewEvent } from '../../src/store/event-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
-import { file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { file, open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
 

@@ -10,6 +10,7 @@ import { isMirrorFile } from '../../src/store/mirror-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { refusal } from '../support/refusal.ts';
 import {
   addCustomer,
   asOrdinaryUser,
@@ -19,7 +20,6 @@ import {
   fill,
   open,
   openFilled,
-  refusal,
   useTestFile,
   withSqlite,
 } from './test-file.ts';

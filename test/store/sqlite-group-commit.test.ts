@@ -9,7 +9,8 @@ import { limits } from '../../src/limits.ts';
 import { turnOver } from '../../src/turns.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { row } from './rows.ts';
-import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { addCustomer, customers, file, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 

@@ -5,7 +5,8 @@ import { readFile, readdir, rename, stat, truncate } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
-import { customers, directory, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { customers, directory, file, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 

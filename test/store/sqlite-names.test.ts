@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 
-import { addCustomer, customers, file, open, openFilled, refusal, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { addCustomer, customers, file, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 

@@ -4,7 +4,8 @@ import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
 import { watchStatements } from '../reliability/statements.ts';
-import { addCustomer, customers, openFilled, refusal, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { addCustomer, customers, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 

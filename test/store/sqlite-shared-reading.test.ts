@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { onceUnchanged } from '../../src/store/prepared.ts';
-import { addCustomer, customers, file, open, openFilled, refusal, useTestFile, withSqlite } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { addCustomer, customers, file, open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
 

@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 
 import { UnavailableError } from '../../src/errors.ts';
 import { row } from './rows.ts';
-import { addCustomer, customers, file, fill, open, openFilled, refusal, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { addCustomer, customers, file, fill, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 

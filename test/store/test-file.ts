@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach } from 'vitest';
 
-import { BillingError } from '../../src/errors.ts';
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
@@ -56,16 +55,6 @@ export async function customers(store: Store): Promise<number> {
 
 export function addCustomer(store: Store, id: string): Promise<unknown> {
   return store.write((tx) => tx.insertInto('customers').values(row.customer('org-a', id)).execute());
-}
-
-/** The error that `work` ends with; one that is not meant for a person fails the test. */
-export async function refusal(work: Promise<unknown>): Promise<BillingError> {
-  const error = await work.then(
-    () => new Error('it was not refused'),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof BillingError) return error;
-  throw error;
 }
 
 /** What another program sees and does in the same file. */

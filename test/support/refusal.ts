@@ -1,8 +1,8 @@
-/** What a call was refused with, as one line for tables: the error's kind and its message. */
+/** What work was refused with: as the error, or as one line for tables. */
 
 import { BillingError } from '../../src/errors.ts';
 
-/** `accepted` for a call that was not refused; throws what is no BillingError. */
+/** The error's kind and its message; `accepted` for a call that was not refused; throws what is no BillingError. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -11,4 +11,14 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
     if (error instanceof BillingError) return `${error.kind} ${error.message}`;
     throw error;
   }
+}
+
+/** The error that `work` ends with; one that is not meant for a person fails the test. */
+export async function refusal(work: Promise<unknown>): Promise<BillingError> {
+  const error = await work.then(
+    () => new Error('it was not refused'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof BillingError) return error;
+  throw error;
 }
