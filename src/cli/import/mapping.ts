@@ -45,7 +45,7 @@ export interface ImportedEvent {
 export type MappedRow = { readonly event: ImportedEvent } | { readonly reason: string };
 
 export interface Mapping {
-  /** Property name to column name, for the plan shown before the import. */
+  /** Property name to column name, for the note shown before the import. */
   readonly properties: Readonly<Record<string, string>>;
   readonly timestampColumn: string;
   readonly toEvent: (row: readonly string[]) => MappedRow;
