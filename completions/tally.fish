@@ -107,58 +107,58 @@ complete -c tally -f -n "__tally_at 'customers'" -a update -d 'Change a customer
 complete -c tally -f -n "__tally_at 'customers'" -a pause -d 'Stop sending invoices to a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a resume -d 'Send invoices to a customer again'
 complete -c tally -f -n "__tally_at 'customers'" -a assign-csm -d 'Assign customer success managers by processor customer id'
-complete -c tally -n "__tally_at 'customers create'" -l name
-complete -c tally -n "__tally_at 'customers create'" -l contact
-complete -c tally -n "__tally_at 'customers create'" -l legal-name
-complete -c tally -n "__tally_at 'customers create'" -l external-customer-id
-complete -c tally -n "__tally_at 'customers create'" -l payment-provider-id
+complete -c tally -n "__tally_at 'customers create'" -l name -r
+complete -c tally -n "__tally_at 'customers create'" -l contact -r
+complete -c tally -n "__tally_at 'customers create'" -l legal-name -r
+complete -c tally -n "__tally_at 'customers create'" -l external-customer-id -r
+complete -c tally -n "__tally_at 'customers create'" -l payment-provider-id -r
 complete -c tally -n "__tally_at 'customers create'" -l provider -x -a "(__tally_candidates provider customers create (__tally_ids))"
-complete -c tally -n "__tally_at 'customers create'" -l tag
-complete -c tally -n "__tally_at 'customers create'" -l billing-address
-complete -c tally -n "__tally_at 'customers create'" -l payment-method-id
+complete -c tally -n "__tally_at 'customers create'" -l tag -r
+complete -c tally -n "__tally_at 'customers create'" -l billing-address -r
+complete -c tally -n "__tally_at 'customers create'" -l payment-method-id -r
 complete -c tally -n "__tally_at 'customers create'" -l payment-method-type -x -a "(__tally_candidates payment-method-type customers create (__tally_ids))"
-complete -c tally -n "__tally_at 'customers create'" -l from
-complete -c tally -n "__tally_at 'customers create'" -l result
-complete -c tally -n "__tally_at 'customers create'" -l ignore
-complete -c tally -n "__tally_at 'customers create'" -l delimiter
-complete -c tally -n "__tally_at 'customers create'" -l concurrency
-complete -c tally -n "__tally_at 'customers create'" -l input
+complete -c tally -n "__tally_at 'customers create'" -l from -r
+complete -c tally -n "__tally_at 'customers create'" -l result -r
+complete -c tally -n "__tally_at 'customers create'" -l ignore -r
+complete -c tally -n "__tally_at 'customers create'" -l delimiter -r
+complete -c tally -n "__tally_at 'customers create'" -l concurrency -r
+complete -c tally -n "__tally_at 'customers create'" -l input -r
 complete -c tally -n "__tally_at 'customers create'" -l help
 complete -c tally -n "__tally_at 'customers get'" -l help
 complete -c tally -f -n "__tally_at 'customers get' 0" -a "(__tally_candidates 1 customers get (__tally_ids))"
 complete -c tally -n "__tally_at 'customers list'" -l external-customer-id -x -a "(__tally_candidates external-customer-id customers list (__tally_ids))"
-complete -c tally -n "__tally_at 'customers list'" -l limit
-complete -c tally -n "__tally_at 'customers list'" -l offset
+complete -c tally -n "__tally_at 'customers list'" -l limit -r
+complete -c tally -n "__tally_at 'customers list'" -l offset -r
 complete -c tally -n "__tally_at 'customers list'" -l all
 complete -c tally -n "__tally_at 'customers list'" -l help
 complete -c tally -n "__tally_at 'customers billing-address'" -l help
 complete -c tally -f -n "__tally_at 'customers billing-address' 0" -a "(__tally_candidates 1 customers billing-address (__tally_ids))"
-complete -c tally -n "__tally_at 'customers update'" -l name
-complete -c tally -n "__tally_at 'customers update'" -l legal-name
-complete -c tally -n "__tally_at 'customers update'" -l tag
-complete -c tally -n "__tally_at 'customers update'" -l external-customer-id
-complete -c tally -n "__tally_at 'customers update'" -l payment-provider-id
+complete -c tally -n "__tally_at 'customers update'" -l name -r
+complete -c tally -n "__tally_at 'customers update'" -l legal-name -r
+complete -c tally -n "__tally_at 'customers update'" -l tag -r
+complete -c tally -n "__tally_at 'customers update'" -l external-customer-id -r
+complete -c tally -n "__tally_at 'customers update'" -l payment-provider-id -r
 complete -c tally -n "__tally_at 'customers update'" -l provider -x -a "(__tally_candidates provider customers update (__tally_ids))"
-complete -c tally -n "__tally_at 'customers update'" -l payment-method-id
+complete -c tally -n "__tally_at 'customers update'" -l payment-method-id -r
 complete -c tally -n "__tally_at 'customers update'" -l payment-method-type -x -a "(__tally_candidates payment-method-type customers update (__tally_ids))"
-complete -c tally -n "__tally_at 'customers update'" -l input
+complete -c tally -n "__tally_at 'customers update'" -l input -r
 complete -c tally -n "__tally_at 'customers update'" -l clear -x -a "(__tally_candidates clear customers update (__tally_ids))"
 complete -c tally -n "__tally_at 'customers update'" -l help
 complete -c tally -f -n "__tally_at 'customers update' 0" -a "(__tally_candidates 1 customers update (__tally_ids))"
-complete -c tally -n "__tally_at 'customers pause'" -l until
-complete -c tally -n "__tally_at 'customers pause'" -l input
+complete -c tally -n "__tally_at 'customers pause'" -l until -r
+complete -c tally -n "__tally_at 'customers pause'" -l input -r
 complete -c tally -n "__tally_at 'customers pause'" -l clear -x -a "(__tally_candidates clear customers pause (__tally_ids))"
 complete -c tally -n "__tally_at 'customers pause'" -l help
 complete -c tally -f -n "__tally_at 'customers pause' 0" -a "(__tally_candidates 1 customers pause (__tally_ids))"
 complete -c tally -n "__tally_at 'customers resume'" -l help
 complete -c tally -f -n "__tally_at 'customers resume' 0" -a "(__tally_candidates 1 customers resume (__tally_ids))"
-complete -c tally -n "__tally_at 'customers assign-csm'" -l assignment
-complete -c tally -n "__tally_at 'customers assign-csm'" -l from
-complete -c tally -n "__tally_at 'customers assign-csm'" -l result
-complete -c tally -n "__tally_at 'customers assign-csm'" -l ignore
-complete -c tally -n "__tally_at 'customers assign-csm'" -l delimiter
-complete -c tally -n "__tally_at 'customers assign-csm'" -l concurrency
-complete -c tally -n "__tally_at 'customers assign-csm'" -l input
+complete -c tally -n "__tally_at 'customers assign-csm'" -l assignment -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l from -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l result -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l ignore -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l delimiter -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l concurrency -r
+complete -c tally -n "__tally_at 'customers assign-csm'" -l input -r
 complete -c tally -n "__tally_at 'customers assign-csm'" -l help
 complete -c tally -f -n "__tally_at 'contracts'" -a create -d 'Create a contract and its draft invoices'
 complete -c tally -f -n "__tally_at 'contracts'" -a get -d 'Show one contract'
@@ -167,14 +167,14 @@ complete -c tally -f -n "__tally_at 'contracts'" -a update -d 'Replace or clear 
 complete -c tally -f -n "__tally_at 'contracts'" -a cancel -d 'End a contract with its current billing period'
 complete -c tally -n "__tally_at 'contracts create'" -l plan-id -x -a "(__tally_candidates plan-id contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l customer-id -x -a "(__tally_candidates customer-id contracts create (__tally_ids))"
-complete -c tally -n "__tally_at 'contracts create'" -l start-date
-complete -c tally -n "__tally_at 'contracts create'" -l end-date
-complete -c tally -n "__tally_at 'contracts create'" -l net-terms
-complete -c tally -n "__tally_at 'contracts create'" -l override
-complete -c tally -n "__tally_at 'contracts create'" -l credit-grant-cents
-complete -c tally -n "__tally_at 'contracts create'" -l credit-settings
-complete -c tally -n "__tally_at 'contracts create'" -l metadata
-complete -c tally -n "__tally_at 'contracts create'" -l input
+complete -c tally -n "__tally_at 'contracts create'" -l start-date -r
+complete -c tally -n "__tally_at 'contracts create'" -l end-date -r
+complete -c tally -n "__tally_at 'contracts create'" -l net-terms -r
+complete -c tally -n "__tally_at 'contracts create'" -l override -r
+complete -c tally -n "__tally_at 'contracts create'" -l credit-grant-cents -r
+complete -c tally -n "__tally_at 'contracts create'" -l credit-settings -r
+complete -c tally -n "__tally_at 'contracts create'" -l metadata -r
+complete -c tally -n "__tally_at 'contracts create'" -l input -r
 complete -c tally -n "__tally_at 'contracts create'" -l clear -x -a "(__tally_candidates clear contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l help
 complete -c tally -n "__tally_at 'contracts get'" -l include -x -a "(__tally_candidates include contracts get (__tally_ids))"
@@ -185,17 +185,17 @@ complete -c tally -n "__tally_at 'contracts list'" -l external-customer-id -x -a
 complete -c tally -n "__tally_at 'contracts list'" -l plan-id -x -a "(__tally_candidates plan-id contracts list (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts list'" -l is-active -x -a "(__tally_candidates is-active contracts list (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts list'" -l include -x -a "(__tally_candidates include contracts list (__tally_ids))"
-complete -c tally -n "__tally_at 'contracts list'" -l limit
-complete -c tally -n "__tally_at 'contracts list'" -l offset
+complete -c tally -n "__tally_at 'contracts list'" -l limit -r
+complete -c tally -n "__tally_at 'contracts list'" -l offset -r
 complete -c tally -n "__tally_at 'contracts list'" -l all
 complete -c tally -n "__tally_at 'contracts list'" -l help
-complete -c tally -n "__tally_at 'contracts update'" -l metadata
-complete -c tally -n "__tally_at 'contracts update'" -l input
+complete -c tally -n "__tally_at 'contracts update'" -l metadata -r
+complete -c tally -n "__tally_at 'contracts update'" -l input -r
 complete -c tally -n "__tally_at 'contracts update'" -l clear -x -a "(__tally_candidates clear contracts update (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts update'" -l help
 complete -c tally -f -n "__tally_at 'contracts update' 0" -a "(__tally_candidates 1 contracts update (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts cancel'" -l cancel-at -x -a "(__tally_candidates cancel-at contracts cancel (__tally_ids))"
-complete -c tally -n "__tally_at 'contracts cancel'" -l input
+complete -c tally -n "__tally_at 'contracts cancel'" -l input -r
 complete -c tally -n "__tally_at 'contracts cancel'" -l help
 complete -c tally -f -n "__tally_at 'contracts cancel' 0" -a "(__tally_candidates 1 contracts cancel (__tally_ids))"
 complete -c tally -f -n "__tally_at 'credits'" -a grant -d 'Grant promotional credits to a contract'
@@ -208,32 +208,32 @@ complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit mo
 complete -c tally -f -n "__tally_at 'credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
 complete -c tally -f -n "__tally_at 'credits'" -a verify -d 'Verify the books of a contract: every balance, invoice and seal, computed again'
 complete -c tally -f -n "__tally_at 'credits'" -a statement -d 'Opening balance, movements and closing balance of a period, to print or to send'
-complete -c tally -n "__tally_at 'credits grant'" -l expires-at
-complete -c tally -n "__tally_at 'credits grant'" -l amount-cents
-complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents
-complete -c tally -n "__tally_at 'credits grant'" -l credit-amount
-complete -c tally -n "__tally_at 'credits grant'" -l description
-complete -c tally -n "__tally_at 'credits grant'" -l external-id
-complete -c tally -n "__tally_at 'credits grant'" -l specifiers
-complete -c tally -n "__tally_at 'credits grant'" -l metadata
-complete -c tally -n "__tally_at 'credits grant'" -l reason
+complete -c tally -n "__tally_at 'credits grant'" -l expires-at -r
+complete -c tally -n "__tally_at 'credits grant'" -l amount-cents -r
+complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents -r
+complete -c tally -n "__tally_at 'credits grant'" -l credit-amount -r
+complete -c tally -n "__tally_at 'credits grant'" -l description -r
+complete -c tally -n "__tally_at 'credits grant'" -l external-id -r
+complete -c tally -n "__tally_at 'credits grant'" -l specifiers -r
+complete -c tally -n "__tally_at 'credits grant'" -l metadata -r
+complete -c tally -n "__tally_at 'credits grant'" -l reason -r
 complete -c tally -n "__tally_at 'credits grant'" -l resume
 complete -c tally -n "__tally_at 'credits grant'" -l allow-zero
-complete -c tally -n "__tally_at 'credits grant'" -l override-policy
-complete -c tally -n "__tally_at 'credits grant'" -l from
-complete -c tally -n "__tally_at 'credits grant'" -l result
-complete -c tally -n "__tally_at 'credits grant'" -l ignore
-complete -c tally -n "__tally_at 'credits grant'" -l delimiter
-complete -c tally -n "__tally_at 'credits grant'" -l concurrency
-complete -c tally -n "__tally_at 'credits grant'" -l source
-complete -c tally -n "__tally_at 'credits grant'" -l input
+complete -c tally -n "__tally_at 'credits grant'" -l override-policy -r
+complete -c tally -n "__tally_at 'credits grant'" -l from -r
+complete -c tally -n "__tally_at 'credits grant'" -l result -r
+complete -c tally -n "__tally_at 'credits grant'" -l ignore -r
+complete -c tally -n "__tally_at 'credits grant'" -l delimiter -r
+complete -c tally -n "__tally_at 'credits grant'" -l concurrency -r
+complete -c tally -n "__tally_at 'credits grant'" -l source -r
+complete -c tally -n "__tally_at 'credits grant'" -l input -r
 complete -c tally -n "__tally_at 'credits grant'" -l help
 complete -c tally -f -n "__tally_at 'credits grant' 0" -a "(__tally_candidates 1 credits grant (__tally_ids))"
 complete -c tally -n "__tally_at 'credits ledger'" -l type -x -a "(__tally_candidates type credits ledger (__tally_ids))"
-complete -c tally -n "__tally_at 'credits ledger'" -l created-after
-complete -c tally -n "__tally_at 'credits ledger'" -l created-before
-complete -c tally -n "__tally_at 'credits ledger'" -l limit
-complete -c tally -n "__tally_at 'credits ledger'" -l offset
+complete -c tally -n "__tally_at 'credits ledger'" -l created-after -r
+complete -c tally -n "__tally_at 'credits ledger'" -l created-before -r
+complete -c tally -n "__tally_at 'credits ledger'" -l limit -r
+complete -c tally -n "__tally_at 'credits ledger'" -l offset -r
 complete -c tally -n "__tally_at 'credits ledger'" -l include -x -a "(__tally_candidates include credits ledger (__tally_ids))"
 complete -c tally -n "__tally_at 'credits ledger'" -l chart
 complete -c tally -n "__tally_at 'credits ledger'" -l ascii
@@ -244,29 +244,29 @@ complete -c tally -n "__tally_at 'credits balance'" -l chart
 complete -c tally -n "__tally_at 'credits balance'" -l ascii
 complete -c tally -n "__tally_at 'credits balance'" -l help
 complete -c tally -f -n "__tally_at 'credits balance' 0" -a "(__tally_candidates 1 credits balance (__tally_ids))"
-complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at
-complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents
-complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-rate-cents
-complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-amount
-complete -c tally -n "__tally_at 'credits grant-paid'" -l description
-complete -c tally -n "__tally_at 'credits grant-paid'" -l external-id
-complete -c tally -n "__tally_at 'credits grant-paid'" -l specifiers
-complete -c tally -n "__tally_at 'credits grant-paid'" -l metadata
-complete -c tally -n "__tally_at 'credits grant-paid'" -l input
+complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-rate-cents -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-amount -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l description -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l external-id -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l specifiers -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l metadata -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l input -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l clear -x -a "(__tally_candidates clear credits grant-paid (__tally_ids))"
 complete -c tally -n "__tally_at 'credits grant-paid'" -l help
 complete -c tally -f -n "__tally_at 'credits grant-paid' 0" -a "(__tally_candidates 1 credits grant-paid (__tally_ids))"
 complete -c tally -n "__tally_at 'credits adjust'" -l grant-entry-id -x -a "(__tally_candidates grant-entry-id credits adjust (__tally_ids))"
-complete -c tally -n "__tally_at 'credits adjust'" -l description
-complete -c tally -n "__tally_at 'credits adjust'" -l amount-cents
-complete -c tally -n "__tally_at 'credits adjust'" -l credit-amount
-complete -c tally -n "__tally_at 'credits adjust'" -l reason
-complete -c tally -n "__tally_at 'credits adjust'" -l input
+complete -c tally -n "__tally_at 'credits adjust'" -l description -r
+complete -c tally -n "__tally_at 'credits adjust'" -l amount-cents -r
+complete -c tally -n "__tally_at 'credits adjust'" -l credit-amount -r
+complete -c tally -n "__tally_at 'credits adjust'" -l reason -r
+complete -c tally -n "__tally_at 'credits adjust'" -l input -r
 complete -c tally -n "__tally_at 'credits adjust'" -l help
 complete -c tally -f -n "__tally_at 'credits adjust' 0" -a "(__tally_candidates 1 credits adjust (__tally_ids))"
-complete -c tally -n "__tally_at 'credits reverse'" -l description
-complete -c tally -n "__tally_at 'credits reverse'" -l reason
-complete -c tally -n "__tally_at 'credits reverse'" -l input
+complete -c tally -n "__tally_at 'credits reverse'" -l description -r
+complete -c tally -n "__tally_at 'credits reverse'" -l reason -r
+complete -c tally -n "__tally_at 'credits reverse'" -l input -r
 complete -c tally -n "__tally_at 'credits reverse'" -l help
 complete -c tally -f -n "__tally_at 'credits reverse' 0" -a "(__tally_candidates 1 credits reverse (__tally_ids))"
 complete -c tally -f -n "__tally_at 'credits reverse' 1" -a "(__tally_candidates 2 credits reverse (__tally_ids))"
@@ -277,11 +277,11 @@ complete -c tally -f -n "__tally_at 'credits explain' 0" -a "(__tally_candidates
 complete -c tally -n "__tally_at 'credits verify'" -l help
 complete -c tally -f -n "__tally_at 'credits verify' 0" -a "(__tally_candidates 1 credits verify (__tally_ids))"
 complete -c tally -n "__tally_at 'credits statement'" -l format -x -a "(__tally_candidates format credits statement (__tally_ids))"
-complete -c tally -n "__tally_at 'credits statement'" -l file
+complete -c tally -n "__tally_at 'credits statement'" -l file -r
 complete -c tally -n "__tally_at 'credits statement'" -l force
-complete -c tally -n "__tally_at 'credits statement'" -l sender
-complete -c tally -n "__tally_at 'credits statement'" -l from
-complete -c tally -n "__tally_at 'credits statement'" -l to
+complete -c tally -n "__tally_at 'credits statement'" -l sender -r
+complete -c tally -n "__tally_at 'credits statement'" -l from -r
+complete -c tally -n "__tally_at 'credits statement'" -l to -r
 complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(__tally_candidates 1 credits statement (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
@@ -295,32 +295,32 @@ complete -c tally -n "__tally_at 'budgets usage'" -l chart
 complete -c tally -n "__tally_at 'budgets usage'" -l ascii
 complete -c tally -n "__tally_at 'budgets usage'" -l help
 complete -c tally -f -n "__tally_at 'budgets usage' 0" -a "(__tally_candidates 1 budgets usage (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets add'" -l event-property-key
-complete -c tally -n "__tally_at 'budgets add'" -l event-property-value
-complete -c tally -n "__tally_at 'budgets add'" -l label
+complete -c tally -n "__tally_at 'budgets add'" -l event-property-key -r
+complete -c tally -n "__tally_at 'budgets add'" -l event-property-value -r
+complete -c tally -n "__tally_at 'budgets add'" -l label -r
 complete -c tally -n "__tally_at 'budgets add'" -l meter-id -x -a "(__tally_candidates meter-id budgets add (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets add'" -l max-credits
-complete -c tally -n "__tally_at 'budgets add'" -l max-credits-cents
-complete -c tally -n "__tally_at 'budgets add'" -l input
+complete -c tally -n "__tally_at 'budgets add'" -l max-credits -r
+complete -c tally -n "__tally_at 'budgets add'" -l max-credits-cents -r
+complete -c tally -n "__tally_at 'budgets add'" -l input -r
 complete -c tally -n "__tally_at 'budgets add'" -l clear -x -a "(__tally_candidates clear budgets add (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets add'" -l if-match
+complete -c tally -n "__tally_at 'budgets add'" -l if-match -r
 complete -c tally -n "__tally_at 'budgets add'" -l help
 complete -c tally -f -n "__tally_at 'budgets add' 0" -a "(__tally_candidates 1 budgets add (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets update'" -l label
+complete -c tally -n "__tally_at 'budgets update'" -l label -r
 complete -c tally -n "__tally_at 'budgets update'" -l meter-id -x -a "(__tally_candidates meter-id budgets update (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets update'" -l max-credits
-complete -c tally -n "__tally_at 'budgets update'" -l max-credits-cents
-complete -c tally -n "__tally_at 'budgets update'" -l input
+complete -c tally -n "__tally_at 'budgets update'" -l max-credits -r
+complete -c tally -n "__tally_at 'budgets update'" -l max-credits-cents -r
+complete -c tally -n "__tally_at 'budgets update'" -l input -r
 complete -c tally -n "__tally_at 'budgets update'" -l clear -x -a "(__tally_candidates clear budgets update (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets update'" -l if-match
+complete -c tally -n "__tally_at 'budgets update'" -l if-match -r
 complete -c tally -n "__tally_at 'budgets update'" -l help
 complete -c tally -f -n "__tally_at 'budgets update' 0" -a "(__tally_candidates 1 budgets update (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets update' 1" -a "(__tally_candidates 2 budgets update (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets remove'" -l if-match
+complete -c tally -n "__tally_at 'budgets remove'" -l if-match -r
 complete -c tally -n "__tally_at 'budgets remove'" -l help
 complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(__tally_candidates 1 budgets remove (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(__tally_candidates 2 budgets remove (__tally_ids))"
-complete -c tally -n "__tally_at 'budgets check'" -l at
+complete -c tally -n "__tally_at 'budgets check'" -l at -r
 complete -c tally -f -n "__tally_at 'budgets check' 0" -a "(__tally_candidates 1 budgets check (__tally_ids))"
 complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
@@ -329,40 +329,40 @@ complete -c tally -f -n "__tally_at 'meters'" -a archive -d 'Take a meter out of
 complete -c tally -f -n "__tally_at 'meters'" -a rate-card -d 'Show the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a set-rate-card -d 'Replace the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a test -d 'Show what a meter reads for a customer, what it skips and why'
-complete -c tally -n "__tally_at 'meters create'" -l code
-complete -c tally -n "__tally_at 'meters create'" -l display-name
-complete -c tally -n "__tally_at 'meters create'" -l description
+complete -c tally -n "__tally_at 'meters create'" -l code -r
+complete -c tally -n "__tally_at 'meters create'" -l display-name -r
+complete -c tally -n "__tally_at 'meters create'" -l description -r
 complete -c tally -n "__tally_at 'meters create'" -l aggregation-type -x -a "(__tally_candidates aggregation-type meters create (__tally_ids))"
-complete -c tally -n "__tally_at 'meters create'" -l event-type-filter
-complete -c tally -n "__tally_at 'meters create'" -l property-filter
-complete -c tally -n "__tally_at 'meters create'" -l aggregation-key
-complete -c tally -n "__tally_at 'meters create'" -l group-key
-complete -c tally -n "__tally_at 'meters create'" -l sql
-complete -c tally -n "__tally_at 'meters create'" -l input
+complete -c tally -n "__tally_at 'meters create'" -l event-type-filter -r
+complete -c tally -n "__tally_at 'meters create'" -l property-filter -r
+complete -c tally -n "__tally_at 'meters create'" -l aggregation-key -r
+complete -c tally -n "__tally_at 'meters create'" -l group-key -r
+complete -c tally -n "__tally_at 'meters create'" -l sql -r
+complete -c tally -n "__tally_at 'meters create'" -l input -r
 complete -c tally -n "__tally_at 'meters create'" -l help
 complete -c tally -n "__tally_at 'meters get'" -l help
 complete -c tally -f -n "__tally_at 'meters get' 0" -a "(__tally_candidates 1 meters get (__tally_ids))"
 complete -c tally -n "__tally_at 'meters list'" -l status -x -a "(__tally_candidates status meters list (__tally_ids))"
-complete -c tally -n "__tally_at 'meters list'" -l limit
-complete -c tally -n "__tally_at 'meters list'" -l offset
+complete -c tally -n "__tally_at 'meters list'" -l limit -r
+complete -c tally -n "__tally_at 'meters list'" -l offset -r
 complete -c tally -n "__tally_at 'meters list'" -l all
 complete -c tally -n "__tally_at 'meters list'" -l help
 complete -c tally -n "__tally_at 'meters archive'" -l help
 complete -c tally -f -n "__tally_at 'meters archive' 0" -a "(__tally_candidates 1 meters archive (__tally_ids))"
 complete -c tally -n "__tally_at 'meters rate-card'" -l help
 complete -c tally -f -n "__tally_at 'meters rate-card' 0" -a "(__tally_candidates 1 meters rate-card (__tally_ids))"
-complete -c tally -n "__tally_at 'meters set-rate-card'" -l rate
-complete -c tally -n "__tally_at 'meters set-rate-card'" -l fallback-unit-amount
-complete -c tally -n "__tally_at 'meters set-rate-card'" -l input
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l rate -r
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l fallback-unit-amount -r
+complete -c tally -n "__tally_at 'meters set-rate-card'" -l input -r
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l clear -x -a "(__tally_candidates clear meters set-rate-card (__tally_ids))"
 complete -c tally -n "__tally_at 'meters set-rate-card'" -l help
 complete -c tally -f -n "__tally_at 'meters set-rate-card' 0" -a "(__tally_candidates 1 meters set-rate-card (__tally_ids))"
-complete -c tally -n "__tally_at 'meters test'" -l start-date
-complete -c tally -n "__tally_at 'meters test'" -l end-date
+complete -c tally -n "__tally_at 'meters test'" -l start-date -r
+complete -c tally -n "__tally_at 'meters test'" -l end-date -r
 complete -c tally -n "__tally_at 'meters test'" -l customer-id -x -a "(__tally_candidates customer-id meters test (__tally_ids))"
 complete -c tally -n "__tally_at 'meters test'" -l external-customer-id -x -a "(__tally_candidates external-customer-id meters test (__tally_ids))"
 complete -c tally -n "__tally_at 'meters test'" -l contract-id -x -a "(__tally_candidates contract-id meters test (__tally_ids))"
-complete -c tally -n "__tally_at 'meters test'" -l input
+complete -c tally -n "__tally_at 'meters test'" -l input -r
 complete -c tally -n "__tally_at 'meters test'" -l help
 complete -c tally -f -n "__tally_at 'meters test' 0" -a "(__tally_candidates 1 meters test (__tally_ids))"
 complete -c tally -f -n "__tally_at 'usage'" -a cost -d 'Calculate what usage costs'
@@ -372,60 +372,60 @@ complete -c tally -f -n "__tally_at 'usage'" -a ingest-batch -d 'Send up to 10,0
 complete -c tally -f -n "__tally_at 'usage'" -a events -d 'List events, newest first'
 complete -c tally -f -n "__tally_at 'usage'" -a late -d 'List events that came after their period was finalized, newest first'
 complete -c tally -f -n "__tally_at 'usage'" -a estimate -d 'Estimate what events would cost, without storing them'
-complete -c tally -n "__tally_at 'usage cost'" -l start-date
-complete -c tally -n "__tally_at 'usage cost'" -l end-date
+complete -c tally -n "__tally_at 'usage cost'" -l start-date -r
+complete -c tally -n "__tally_at 'usage cost'" -l end-date -r
 complete -c tally -n "__tally_at 'usage cost'" -l customer-id -x -a "(__tally_candidates customer-id usage cost (__tally_ids))"
 complete -c tally -n "__tally_at 'usage cost'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage cost (__tally_ids))"
 complete -c tally -n "__tally_at 'usage cost'" -l contract-id -x -a "(__tally_candidates contract-id usage cost (__tally_ids))"
-complete -c tally -n "__tally_at 'usage cost'" -l event-name
-complete -c tally -n "__tally_at 'usage cost'" -l property-filter
+complete -c tally -n "__tally_at 'usage cost'" -l event-name -r
+complete -c tally -n "__tally_at 'usage cost'" -l property-filter -r
 complete -c tally -n "__tally_at 'usage cost'" -l unit -x -a "(__tally_candidates unit usage cost (__tally_ids))"
-complete -c tally -n "__tally_at 'usage cost'" -l by
+complete -c tally -n "__tally_at 'usage cost'" -l by -r
 complete -c tally -n "__tally_at 'usage cost'" -l chart
 complete -c tally -n "__tally_at 'usage cost'" -l ascii
-complete -c tally -n "__tally_at 'usage cost'" -l input
+complete -c tally -n "__tally_at 'usage cost'" -l input -r
 complete -c tally -n "__tally_at 'usage cost'" -l help
-complete -c tally -n "__tally_at 'usage breakdown'" -l group-key
-complete -c tally -n "__tally_at 'usage breakdown'" -l start-date
-complete -c tally -n "__tally_at 'usage breakdown'" -l end-date
+complete -c tally -n "__tally_at 'usage breakdown'" -l group-key -r
+complete -c tally -n "__tally_at 'usage breakdown'" -l start-date -r
+complete -c tally -n "__tally_at 'usage breakdown'" -l end-date -r
 complete -c tally -n "__tally_at 'usage breakdown'" -l customer-id -x -a "(__tally_candidates customer-id usage breakdown (__tally_ids))"
 complete -c tally -n "__tally_at 'usage breakdown'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage breakdown (__tally_ids))"
 complete -c tally -n "__tally_at 'usage breakdown'" -l contract-id -x -a "(__tally_candidates contract-id usage breakdown (__tally_ids))"
-complete -c tally -n "__tally_at 'usage breakdown'" -l event-name
-complete -c tally -n "__tally_at 'usage breakdown'" -l property-filter
-complete -c tally -n "__tally_at 'usage breakdown'" -l input
+complete -c tally -n "__tally_at 'usage breakdown'" -l event-name -r
+complete -c tally -n "__tally_at 'usage breakdown'" -l property-filter -r
+complete -c tally -n "__tally_at 'usage breakdown'" -l input -r
 complete -c tally -n "__tally_at 'usage breakdown'" -l help
-complete -c tally -n "__tally_at 'usage ingest'" -l event-name
+complete -c tally -n "__tally_at 'usage ingest'" -l event-name -r
 complete -c tally -n "__tally_at 'usage ingest'" -l customer-id -x -a "(__tally_candidates customer-id usage ingest (__tally_ids))"
 complete -c tally -n "__tally_at 'usage ingest'" -l external-customer-id -x -a "(__tally_candidates external-customer-id usage ingest (__tally_ids))"
 complete -c tally -n "__tally_at 'usage ingest'" -l contract-id -x -a "(__tally_candidates contract-id usage ingest (__tally_ids))"
-complete -c tally -n "__tally_at 'usage ingest'" -l idempotency-key
-complete -c tally -n "__tally_at 'usage ingest'" -l timestamp
-complete -c tally -n "__tally_at 'usage ingest'" -l property
-complete -c tally -n "__tally_at 'usage ingest'" -l input
+complete -c tally -n "__tally_at 'usage ingest'" -l idempotency-key -r
+complete -c tally -n "__tally_at 'usage ingest'" -l timestamp -r
+complete -c tally -n "__tally_at 'usage ingest'" -l property -r
+complete -c tally -n "__tally_at 'usage ingest'" -l input -r
 complete -c tally -n "__tally_at 'usage ingest'" -l help
-complete -c tally -n "__tally_at 'usage ingest-batch'" -l event
-complete -c tally -n "__tally_at 'usage ingest-batch'" -l input
+complete -c tally -n "__tally_at 'usage ingest-batch'" -l event -r
+complete -c tally -n "__tally_at 'usage ingest-batch'" -l input -r
 complete -c tally -n "__tally_at 'usage ingest-batch'" -l help
-complete -c tally -n "__tally_at 'usage events'" -l event-name
+complete -c tally -n "__tally_at 'usage events'" -l event-name -r
 complete -c tally -n "__tally_at 'usage events'" -l customer-id -x -a "(__tally_candidates customer-id usage events (__tally_ids))"
-complete -c tally -n "__tally_at 'usage events'" -l start
-complete -c tally -n "__tally_at 'usage events'" -l end
-complete -c tally -n "__tally_at 'usage events'" -l limit
-complete -c tally -n "__tally_at 'usage events'" -l offset
+complete -c tally -n "__tally_at 'usage events'" -l start -r
+complete -c tally -n "__tally_at 'usage events'" -l end -r
+complete -c tally -n "__tally_at 'usage events'" -l limit -r
+complete -c tally -n "__tally_at 'usage events'" -l offset -r
 complete -c tally -n "__tally_at 'usage events'" -l all
 complete -c tally -n "__tally_at 'usage events'" -l help
-complete -c tally -n "__tally_at 'usage late'" -l event-name
+complete -c tally -n "__tally_at 'usage late'" -l event-name -r
 complete -c tally -n "__tally_at 'usage late'" -l customer-id -x -a "(__tally_candidates customer-id usage late (__tally_ids))"
-complete -c tally -n "__tally_at 'usage late'" -l start
-complete -c tally -n "__tally_at 'usage late'" -l end
-complete -c tally -n "__tally_at 'usage late'" -l limit
-complete -c tally -n "__tally_at 'usage late'" -l offset
+complete -c tally -n "__tally_at 'usage late'" -l start -r
+complete -c tally -n "__tally_at 'usage late'" -l end -r
+complete -c tally -n "__tally_at 'usage late'" -l limit -r
+complete -c tally -n "__tally_at 'usage late'" -l offset -r
 complete -c tally -n "__tally_at 'usage late'" -l all
 complete -c tally -n "__tally_at 'usage late'" -l help
-complete -c tally -n "__tally_at 'usage estimate'" -l event
+complete -c tally -n "__tally_at 'usage estimate'" -l event -r
 complete -c tally -n "__tally_at 'usage estimate'" -l contract-id -x -a "(__tally_candidates contract-id usage estimate (__tally_ids))"
-complete -c tally -n "__tally_at 'usage estimate'" -l input
+complete -c tally -n "__tally_at 'usage estimate'" -l input -r
 complete -c tally -n "__tally_at 'usage estimate'" -l help
 complete -c tally -f -n "__tally_at 'invoices'" -a list -d 'List invoices, newest first'
 complete -c tally -f -n "__tally_at 'invoices'" -a get -d 'Show one invoice'
@@ -439,11 +439,11 @@ complete -c tally -f -n "__tally_at 'invoices'" -a explain -d 'Trace each cent o
 complete -c tally -f -n "__tally_at 'invoices'" -a export -d 'One invoice as a page to print or to send, or as its lines'
 complete -c tally -n "__tally_at 'invoices list'" -l customer-id -x -a "(__tally_candidates customer-id invoices list (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(__tally_candidates status invoices list (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices list'" -l created-after
-complete -c tally -n "__tally_at 'invoices list'" -l created-before
+complete -c tally -n "__tally_at 'invoices list'" -l created-after -r
+complete -c tally -n "__tally_at 'invoices list'" -l created-before -r
 complete -c tally -n "__tally_at 'invoices list'" -l include -x -a "(__tally_candidates include invoices list (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices list'" -l limit
-complete -c tally -n "__tally_at 'invoices list'" -l offset
+complete -c tally -n "__tally_at 'invoices list'" -l limit -r
+complete -c tally -n "__tally_at 'invoices list'" -l offset -r
 complete -c tally -n "__tally_at 'invoices list'" -l all
 complete -c tally -n "__tally_at 'invoices list'" -l help
 complete -c tally -n "__tally_at 'invoices get'" -l include -x -a "(__tally_candidates include invoices get (__tally_ids))"
@@ -454,15 +454,15 @@ complete -c tally -f -n "__tally_at 'invoices finalize' 0" -a "(__tally_candidat
 complete -c tally -n "__tally_at 'invoices send'" -l help
 complete -c tally -f -n "__tally_at 'invoices send' 0" -a "(__tally_candidates 1 invoices send (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices pay'" -l status -x -a "(__tally_candidates status invoices pay (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices pay'" -l date
-complete -c tally -n "__tally_at 'invoices pay'" -l input
+complete -c tally -n "__tally_at 'invoices pay'" -l date -r
+complete -c tally -n "__tally_at 'invoices pay'" -l input -r
 complete -c tally -n "__tally_at 'invoices pay'" -l help
 complete -c tally -f -n "__tally_at 'invoices pay' 0" -a "(__tally_candidates 1 invoices pay (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices cancel'" -l help
 complete -c tally -f -n "__tally_at 'invoices cancel' 0" -a "(__tally_candidates 1 invoices cancel (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices refund'" -l date
+complete -c tally -n "__tally_at 'invoices refund'" -l date -r
 complete -c tally -n "__tally_at 'invoices refund'" -l restore-credits -x -a "(__tally_candidates restore-credits invoices refund (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices refund'" -l input
+complete -c tally -n "__tally_at 'invoices refund'" -l input -r
 complete -c tally -n "__tally_at 'invoices refund'" -l help
 complete -c tally -f -n "__tally_at 'invoices refund' 0" -a "(__tally_candidates 1 invoices refund (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices credit-report'" -l help
@@ -470,36 +470,36 @@ complete -c tally -f -n "__tally_at 'invoices credit-report' 0" -a "(__tally_can
 complete -c tally -n "__tally_at 'invoices explain'" -l help
 complete -c tally -f -n "__tally_at 'invoices explain' 0" -a "(__tally_candidates 1 invoices explain (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices export'" -l format -x -a "(__tally_candidates format invoices export (__tally_ids))"
-complete -c tally -n "__tally_at 'invoices export'" -l file
+complete -c tally -n "__tally_at 'invoices export'" -l file -r
 complete -c tally -n "__tally_at 'invoices export'" -l force
-complete -c tally -n "__tally_at 'invoices export'" -l sender
+complete -c tally -n "__tally_at 'invoices export'" -l sender -r
 complete -c tally -f -n "__tally_at 'invoices export' 0" -a "(__tally_candidates 1 invoices export (__tally_ids))"
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
 complete -c tally -f -n "__tally_at 'pricing'" -a archive -d 'Take a price out of use'
-complete -c tally -n "__tally_at 'pricing create'" -l name
+complete -c tally -n "__tally_at 'pricing create'" -l name -r
 complete -c tally -n "__tally_at 'pricing create'" -l model -x -a "(__tally_candidates model pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l product-id -x -a "(__tally_candidates product-id pricing create (__tally_ids))"
-complete -c tally -n "__tally_at 'pricing create'" -l product-name
-complete -c tally -n "__tally_at 'pricing create'" -l product-description
-complete -c tally -n "__tally_at 'pricing create'" -l description
+complete -c tally -n "__tally_at 'pricing create'" -l product-name -r
+complete -c tally -n "__tally_at 'pricing create'" -l product-description -r
+complete -c tally -n "__tally_at 'pricing create'" -l description -r
 complete -c tally -n "__tally_at 'pricing create'" -l billing-mode -x -a "(__tally_candidates billing-mode pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l tiering -x -a "(__tally_candidates tiering pricing create (__tally_ids))"
-complete -c tally -n "__tally_at 'pricing create'" -l unit-amount
-complete -c tally -n "__tally_at 'pricing create'" -l flat-amount
+complete -c tally -n "__tally_at 'pricing create'" -l unit-amount -r
+complete -c tally -n "__tally_at 'pricing create'" -l flat-amount -r
 complete -c tally -n "__tally_at 'pricing create'" -l price-interval -x -a "(__tally_candidates price-interval pricing create (__tally_ids))"
-complete -c tally -n "__tally_at 'pricing create'" -l price-interval-count
+complete -c tally -n "__tally_at 'pricing create'" -l price-interval-count -r
 complete -c tally -n "__tally_at 'pricing create'" -l meter-id -x -a "(__tally_candidates meter-id pricing create (__tally_ids))"
-complete -c tally -n "__tally_at 'pricing create'" -l tier
-complete -c tally -n "__tally_at 'pricing create'" -l input
+complete -c tally -n "__tally_at 'pricing create'" -l tier -r
+complete -c tally -n "__tally_at 'pricing create'" -l input -r
 complete -c tally -n "__tally_at 'pricing create'" -l help
 complete -c tally -n "__tally_at 'pricing get'" -l help
 complete -c tally -f -n "__tally_at 'pricing get' 0" -a "(__tally_candidates 1 pricing get (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing list'" -l product-id -x -a "(__tally_candidates product-id pricing list (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing list'" -l model -x -a "(__tally_candidates model pricing list (__tally_ids))"
-complete -c tally -n "__tally_at 'pricing list'" -l limit
-complete -c tally -n "__tally_at 'pricing list'" -l offset
+complete -c tally -n "__tally_at 'pricing list'" -l limit -r
+complete -c tally -n "__tally_at 'pricing list'" -l offset -r
 complete -c tally -n "__tally_at 'pricing list'" -l all
 complete -c tally -n "__tally_at 'pricing list'" -l help
 complete -c tally -n "__tally_at 'pricing archive'" -l help
@@ -508,19 +508,19 @@ complete -c tally -f -n "__tally_at 'plans'" -a create -d 'Create a plan from pr
 complete -c tally -f -n "__tally_at 'plans'" -a get -d 'Show one plan'
 complete -c tally -f -n "__tally_at 'plans'" -a list -d 'List plans, newest first'
 complete -c tally -f -n "__tally_at 'plans'" -a archive -d 'Take a plan out of use'
-complete -c tally -n "__tally_at 'plans create'" -l name
-complete -c tally -n "__tally_at 'plans create'" -l item
-complete -c tally -n "__tally_at 'plans create'" -l description
+complete -c tally -n "__tally_at 'plans create'" -l name -r
+complete -c tally -n "__tally_at 'plans create'" -l item -r
+complete -c tally -n "__tally_at 'plans create'" -l description -r
 complete -c tally -n "__tally_at 'plans create'" -l currency -x -a "(__tally_candidates currency plans create (__tally_ids))"
-complete -c tally -n "__tally_at 'plans create'" -l net-terms
-complete -c tally -n "__tally_at 'plans create'" -l external-id
-complete -c tally -n "__tally_at 'plans create'" -l metadata
-complete -c tally -n "__tally_at 'plans create'" -l input
+complete -c tally -n "__tally_at 'plans create'" -l net-terms -r
+complete -c tally -n "__tally_at 'plans create'" -l external-id -r
+complete -c tally -n "__tally_at 'plans create'" -l metadata -r
+complete -c tally -n "__tally_at 'plans create'" -l input -r
 complete -c tally -n "__tally_at 'plans create'" -l help
 complete -c tally -n "__tally_at 'plans get'" -l help
 complete -c tally -f -n "__tally_at 'plans get' 0" -a "(__tally_candidates 1 plans get (__tally_ids))"
-complete -c tally -n "__tally_at 'plans list'" -l limit
-complete -c tally -n "__tally_at 'plans list'" -l offset
+complete -c tally -n "__tally_at 'plans list'" -l limit -r
+complete -c tally -n "__tally_at 'plans list'" -l offset -r
 complete -c tally -n "__tally_at 'plans list'" -l all
 complete -c tally -n "__tally_at 'plans list'" -l help
 complete -c tally -n "__tally_at 'plans archive'" -l help
@@ -529,14 +529,14 @@ complete -c tally -f -n "__tally_at 'products'" -a create -d 'Create a product'
 complete -c tally -f -n "__tally_at 'products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'products'" -a list -d 'List products, newest first'
 complete -c tally -f -n "__tally_at 'products'" -a archive -d 'Take a product out of use'
-complete -c tally -n "__tally_at 'products create'" -l name
-complete -c tally -n "__tally_at 'products create'" -l description
-complete -c tally -n "__tally_at 'products create'" -l input
+complete -c tally -n "__tally_at 'products create'" -l name -r
+complete -c tally -n "__tally_at 'products create'" -l description -r
+complete -c tally -n "__tally_at 'products create'" -l input -r
 complete -c tally -n "__tally_at 'products create'" -l help
 complete -c tally -n "__tally_at 'products get'" -l help
 complete -c tally -f -n "__tally_at 'products get' 0" -a "(__tally_candidates 1 products get (__tally_ids))"
-complete -c tally -n "__tally_at 'products list'" -l limit
-complete -c tally -n "__tally_at 'products list'" -l offset
+complete -c tally -n "__tally_at 'products list'" -l limit -r
+complete -c tally -n "__tally_at 'products list'" -l offset -r
 complete -c tally -n "__tally_at 'products list'" -l all
 complete -c tally -n "__tally_at 'products list'" -l help
 complete -c tally -n "__tally_at 'products archive'" -l help
@@ -546,37 +546,37 @@ complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest fi
 complete -c tally -f -n "__tally_at 'keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
 complete -c tally -f -n "__tally_at 'keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
-complete -c tally -n "__tally_at 'keys create'" -l name
+complete -c tally -n "__tally_at 'keys create'" -l name -r
 complete -c tally -n "__tally_at 'keys create'" -l scopes -x -a "(__tally_candidates scopes keys create (__tally_ids))"
-complete -c tally -n "__tally_at 'keys create'" -l expires-at
-complete -c tally -n "__tally_at 'keys create'" -l input
+complete -c tally -n "__tally_at 'keys create'" -l expires-at -r
+complete -c tally -n "__tally_at 'keys create'" -l input -r
 complete -c tally -n "__tally_at 'keys create'" -l clear -x -a "(__tally_candidates clear keys create (__tally_ids))"
 complete -c tally -n "__tally_at 'keys create'" -l help
 complete -c tally -n "__tally_at 'keys list'" -l help
 complete -c tally -n "__tally_at 'keys whoami'" -l help
 complete -c tally -n "__tally_at 'keys revoke'" -l help
 complete -c tally -f -n "__tally_at 'keys revoke' 0" -a "(__tally_candidates 1 keys revoke (__tally_ids))"
-complete -c tally -n "__tally_at 'keys rotate'" -l valid-until
-complete -c tally -n "__tally_at 'keys rotate'" -l input
+complete -c tally -n "__tally_at 'keys rotate'" -l valid-until -r
+complete -c tally -n "__tally_at 'keys rotate'" -l input -r
 complete -c tally -n "__tally_at 'keys rotate'" -l help
 complete -c tally -f -n "__tally_at 'keys rotate' 0" -a "(__tally_candidates 1 keys rotate (__tally_ids))"
 complete -c tally -f -n "__tally_at 'orgs'" -a create -d 'Create an organization in this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a list -d 'List the organizations of this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a update -d 'Change the settings of an organization'
-complete -c tally -n "__tally_at 'orgs create'" -l name
-complete -c tally -n "__tally_at 'orgs create'" -l key-prefix
+complete -c tally -n "__tally_at 'orgs create'" -l name -r
+complete -c tally -n "__tally_at 'orgs create'" -l key-prefix -r
 complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(__tally_candidates sales-tax-enabled orgs create (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs create'" -l payment-processor -x -a "(__tally_candidates payment-processor orgs create (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs create'" -l environment -x -a "(__tally_candidates environment orgs create (__tally_ids))"
-complete -c tally -n "__tally_at 'orgs create'" -l input
+complete -c tally -n "__tally_at 'orgs create'" -l input -r
 complete -c tally -n "__tally_at 'orgs create'" -l clear -x -a "(__tally_candidates clear orgs create (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs create'" -l help
 complete -c tally -n "__tally_at 'orgs list'" -l help
-complete -c tally -n "__tally_at 'orgs update'" -l name
+complete -c tally -n "__tally_at 'orgs update'" -l name -r
 complete -c tally -n "__tally_at 'orgs update'" -l sales-tax-enabled -x -a "(__tally_candidates sales-tax-enabled orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l payment-processor -x -a "(__tally_candidates payment-processor orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l environment -x -a "(__tally_candidates environment orgs update (__tally_ids))"
-complete -c tally -n "__tally_at 'orgs update'" -l input
+complete -c tally -n "__tally_at 'orgs update'" -l input -r
 complete -c tally -n "__tally_at 'orgs update'" -l clear -x -a "(__tally_candidates clear orgs update (__tally_ids))"
 complete -c tally -n "__tally_at 'orgs update'" -l help
 complete -c tally -f -n "__tally_at 'orgs update' 0" -a "(__tally_candidates 1 orgs update (__tally_ids))"
@@ -590,68 +590,68 @@ complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery ag
 complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
-complete -c tally -n "__tally_at 'webhooks create'" -l url
+complete -c tally -n "__tally_at 'webhooks create'" -l url -r
 complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(__tally_candidates event-types webhooks create (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks create'" -l description
+complete -c tally -n "__tally_at 'webhooks create'" -l description -r
 complete -c tally -n "__tally_at 'webhooks create'" -l allow-private -x -a "(__tally_candidates allow-private webhooks create (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks create'" -l input
+complete -c tally -n "__tally_at 'webhooks create'" -l input -r
 complete -c tally -n "__tally_at 'webhooks create'" -l clear -x -a "(__tally_candidates clear webhooks create (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks create'" -l help
 complete -c tally -n "__tally_at 'webhooks list'" -l help
-complete -c tally -n "__tally_at 'webhooks update'" -l url
+complete -c tally -n "__tally_at 'webhooks update'" -l url -r
 complete -c tally -n "__tally_at 'webhooks update'" -l event-types -x -a "(__tally_candidates event-types webhooks update (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks update'" -l description
+complete -c tally -n "__tally_at 'webhooks update'" -l description -r
 complete -c tally -n "__tally_at 'webhooks update'" -l is-enabled -x -a "(__tally_candidates is-enabled webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks update'" -l allow-private -x -a "(__tally_candidates allow-private webhooks update (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks update'" -l input
+complete -c tally -n "__tally_at 'webhooks update'" -l input -r
 complete -c tally -n "__tally_at 'webhooks update'" -l clear -x -a "(__tally_candidates clear webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks update'" -l help
 complete -c tally -f -n "__tally_at 'webhooks update' 0" -a "(__tally_candidates 1 webhooks update (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks remove'" -l help
 complete -c tally -f -n "__tally_at 'webhooks remove' 0" -a "(__tally_candidates 1 webhooks remove (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks rotate'" -l valid-until
-complete -c tally -n "__tally_at 'webhooks rotate'" -l input
+complete -c tally -n "__tally_at 'webhooks rotate'" -l valid-until -r
+complete -c tally -n "__tally_at 'webhooks rotate'" -l input -r
 complete -c tally -n "__tally_at 'webhooks rotate'" -l help
 complete -c tally -f -n "__tally_at 'webhooks rotate' 0" -a "(__tally_candidates 1 webhooks rotate (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(__tally_candidates status webhooks deliveries (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id -r
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l include -x -a "(__tally_candidates include webhooks deliveries (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit -r
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset -r
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l all
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l help
 complete -c tally -n "__tally_at 'webhooks resend'" -l help
 complete -c tally -f -n "__tally_at 'webhooks resend' 0" -a "(__tally_candidates 1 webhooks resend (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks trigger'" -l help
 complete -c tally -f -n "__tally_at 'webhooks trigger' 0" -a "(__tally_candidates 1 webhooks trigger (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks listen'" -l port
+complete -c tally -n "__tally_at 'webhooks listen'" -l port -r
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-stdin
-complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file
-complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to
+complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file -r
+complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to -r
 complete -c tally -n "__tally_at 'webhooks deliver'" -l allow-private-webhooks
 complete -c tally -f -n "__tally_at 'clock'" -a show -d 'Show the time of this database, and when something falls due next'
 complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'clock'" -a set -d 'Simulate the time of this database, from an instant on'
 complete -c tally -f -n "__tally_at 'clock'" -a reset -d 'Go back to the real clock, once it has caught up'
 complete -c tally -n "__tally_at 'clock show'" -l help
-complete -c tally -n "__tally_at 'clock advance'" -l by
-complete -c tally -n "__tally_at 'clock advance'" -l to
-complete -c tally -n "__tally_at 'clock advance'" -l input
+complete -c tally -n "__tally_at 'clock advance'" -l by -r
+complete -c tally -n "__tally_at 'clock advance'" -l to -r
+complete -c tally -n "__tally_at 'clock advance'" -l input -r
 complete -c tally -n "__tally_at 'clock advance'" -l help
-complete -c tally -n "__tally_at 'clock set'" -l to
-complete -c tally -n "__tally_at 'clock set'" -l input
+complete -c tally -n "__tally_at 'clock set'" -l to -r
+complete -c tally -n "__tally_at 'clock set'" -l input -r
 complete -c tally -n "__tally_at 'clock set'" -l help
 complete -c tally -n "__tally_at 'clock reset'" -l help
 complete -c tally -f -n "__tally_at 'bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'
-complete -c tally -n "__tally_at 'bill run'" -l until
+complete -c tally -n "__tally_at 'bill run'" -l until -r
 complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(__tally_candidates all-organizations bill run (__tally_ids))"
 complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(__tally_candidates rehearse bill run (__tally_ids))"
-complete -c tally -n "__tally_at 'bill run'" -l input
+complete -c tally -n "__tally_at 'bill run'" -l input -r
 complete -c tally -n "__tally_at 'bill run'" -l help
 complete -c tally -f -n "__tally_at 'events'" -a drop -d 'Drop events that are billed, for good'
-complete -c tally -n "__tally_at 'events drop'" -l before
+complete -c tally -n "__tally_at 'events drop'" -l before -r
 complete -c tally -n "__tally_at 'events drop'" -l rehearse -x -a "(__tally_candidates rehearse events drop (__tally_ids))"
-complete -c tally -n "__tally_at 'events drop'" -l input
+complete -c tally -n "__tally_at 'events drop'" -l input -r
 complete -c tally -n "__tally_at 'events drop'" -l help
 complete -c tally -f -n "__tally_at 'profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'profile'" -a list -d 'List the profiles'
@@ -660,9 +660,9 @@ complete -c tally -f -n "__tally_at 'profile'" -a show -d 'Show what commands wo
 complete -c tally -f -n "__tally_at 'profile'" -a remove -d 'Remove a profile and its key'
 complete -c tally -f -n "__tally_at 'profile'" -a check -d 'Check the key and the service, or the database'
 complete -c tally -n "__tally_at 'profile add'" -l environment -x -a "(__tally_candidates environment profile add (__tally_ids))"
-complete -c tally -n "__tally_at 'profile add'" -l base-url
+complete -c tally -n "__tally_at 'profile add'" -l base-url -r
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
-complete -c tally -n "__tally_at 'profile add'" -l key-file
+complete -c tally -n "__tally_at 'profile add'" -l key-file -r
 complete -c tally -n "__tally_at 'profile add'" -l no-check
 complete -c tally -n "__tally_at 'profile add'" -l keyring
 complete -c tally -f -n "__tally_at 'profile use' 0" -a "(__tally_candidates 1 profile use (__tally_ids))"
@@ -671,57 +671,57 @@ complete -c tally -f -n "__tally_at 'profile remove' 0" -a "(__tally_candidates 
 complete -c tally -f -n "__tally_at 'profile check' 0" -a "(__tally_candidates 1 profile check (__tally_ids))"
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'doctor'" -l rebuild
-complete -c tally -n "__tally_at 'restore'" -l to
-complete -c tally -n "__tally_at 'copy'" -l from
-complete -c tally -n "__tally_at 'copy'" -l from-events
-complete -c tally -n "__tally_at 'copy'" -l to
-complete -c tally -n "__tally_at 'copy'" -l to-events
-complete -c tally -n "__tally_at 'copy'" -l to-profile
+complete -c tally -n "__tally_at 'restore'" -l to -r
+complete -c tally -n "__tally_at 'copy'" -l from -r
+complete -c tally -n "__tally_at 'copy'" -l from-events -r
+complete -c tally -n "__tally_at 'copy'" -l to -r
+complete -c tally -n "__tally_at 'copy'" -l to-events -r
+complete -c tally -n "__tally_at 'copy'" -l to-profile -r
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'
-complete -c tally -n "__tally_at 'journal list'" -l since
-complete -c tally -n "__tally_at 'journal list'" -l until
-complete -c tally -n "__tally_at 'journal list'" -l operation
-complete -c tally -n "__tally_at 'journal list'" -l operator
+complete -c tally -n "__tally_at 'journal list'" -l since -r
+complete -c tally -n "__tally_at 'journal list'" -l until -r
+complete -c tally -n "__tally_at 'journal list'" -l operation -r
+complete -c tally -n "__tally_at 'journal list'" -l operator -r
 complete -c tally -n "__tally_at 'journal list'" -l environment -x -a "(__tally_candidates environment journal list (__tally_ids))"
-complete -c tally -n "__tally_at 'journal list'" -l limit
+complete -c tally -n "__tally_at 'journal list'" -l limit -r
 complete -c tally -n "__tally_at 'journal list'" -l unfinished
-complete -c tally -n "__tally_at 'journal verify'" -l contains
-complete -c tally -n "__tally_at 'journal export'" -l since
-complete -c tally -n "__tally_at 'journal export'" -l until
-complete -c tally -n "__tally_at 'journal export'" -l operation
-complete -c tally -n "__tally_at 'journal export'" -l operator
+complete -c tally -n "__tally_at 'journal verify'" -l contains -r
+complete -c tally -n "__tally_at 'journal export'" -l since -r
+complete -c tally -n "__tally_at 'journal export'" -l until -r
+complete -c tally -n "__tally_at 'journal export'" -l operation -r
+complete -c tally -n "__tally_at 'journal export'" -l operator -r
 complete -c tally -n "__tally_at 'journal export'" -l environment -x -a "(__tally_candidates environment journal export (__tally_ids))"
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
-complete -c tally -n "__tally_at 'import events'" -l event-name
-complete -c tally -n "__tally_at 'import events'" -l event-name-column
-complete -c tally -n "__tally_at 'import events'" -l customer
-complete -c tally -n "__tally_at 'import events'" -l customer-id
-complete -c tally -n "__tally_at 'import events'" -l customer-column
-complete -c tally -n "__tally_at 'import events'" -l contract-id
-complete -c tally -n "__tally_at 'import events'" -l timestamp
-complete -c tally -n "__tally_at 'import events'" -l time-zone
-complete -c tally -n "__tally_at 'import events'" -l property
-complete -c tally -n "__tally_at 'import events'" -l set
-complete -c tally -n "__tally_at 'import events'" -l key-column
-complete -c tally -n "__tally_at 'import events'" -l source
+complete -c tally -n "__tally_at 'import events'" -l event-name -r
+complete -c tally -n "__tally_at 'import events'" -l event-name-column -r
+complete -c tally -n "__tally_at 'import events'" -l customer -r
+complete -c tally -n "__tally_at 'import events'" -l customer-id -r
+complete -c tally -n "__tally_at 'import events'" -l customer-column -r
+complete -c tally -n "__tally_at 'import events'" -l contract-id -r
+complete -c tally -n "__tally_at 'import events'" -l timestamp -r
+complete -c tally -n "__tally_at 'import events'" -l time-zone -r
+complete -c tally -n "__tally_at 'import events'" -l property -r
+complete -c tally -n "__tally_at 'import events'" -l set -r
+complete -c tally -n "__tally_at 'import events'" -l key-column -r
+complete -c tally -n "__tally_at 'import events'" -l source -r
 complete -c tally -n "__tally_at 'import events'" -l format -x -a "(__tally_candidates format import events (__tally_ids))"
-complete -c tally -n "__tally_at 'import events'" -l delimiter
-complete -c tally -n "__tally_at 'import events'" -l batch-size
-complete -c tally -n "__tally_at 'import events'" -l refused
-complete -c tally -n "__tally_at 'pull'" -l to
-complete -c tally -n "__tally_at 'pull'" -l contract
-complete -c tally -n "__tally_at 'pull'" -l from
-complete -c tally -n "__tally_at 'pull'" -l customer
-complete -c tally -n "__tally_at 'pull'" -l plan
+complete -c tally -n "__tally_at 'import events'" -l delimiter -r
+complete -c tally -n "__tally_at 'import events'" -l batch-size -r
+complete -c tally -n "__tally_at 'import events'" -l refused -r
+complete -c tally -n "__tally_at 'pull'" -l to -r
+complete -c tally -n "__tally_at 'pull'" -l contract -r
+complete -c tally -n "__tally_at 'pull'" -l from -r
+complete -c tally -n "__tally_at 'pull'" -l customer -r
+complete -c tally -n "__tally_at 'pull'" -l plan -r
 complete -c tally -n "__tally_at 'pull'" -l published
 complete -c tally -n "__tally_at 'pull'" -l check
 complete -c tally -f -n "__tally_at 'catalog'" -a export -d 'Print the catalog as a file'
 complete -c tally -f -n "__tally_at 'catalog'" -a diff -d 'Show what a file would change'
 complete -c tally -f -n "__tally_at 'catalog'" -a apply -d 'Change the catalog to what a file says'
 complete -c tally -f -n "__tally_at 'catalog'" -a schema -d 'Print the JSON Schema of the file'
-complete -c tally -n "__tally_at 'catalog export'" -l file
+complete -c tally -n "__tally_at 'catalog export'" -l file -r
 complete -c tally -n "__tally_at 'catalog export'" -l force
 complete -c tally -n "__tally_at 'catalog diff'" -l prune
 complete -c tally -n "__tally_at 'catalog diff'" -l exit-code
@@ -729,33 +729,33 @@ complete -c tally -n "__tally_at 'catalog apply'" -l prune
 complete -c tally -f -n "__tally_at 'simulate'" -a run -d 'Play a scenario from its start to its end'
 complete -c tally -f -n "__tally_at 'simulate'" -a compare -d 'Real usage under another catalog, start date or grant'
 complete -c tally -f -n "__tally_at 'simulate'" -a schema -d 'Print the JSON Schema of a scenario'
-complete -c tally -n "__tally_at 'simulate run'" -l seed
+complete -c tally -n "__tally_at 'simulate run'" -l seed -r
 complete -c tally -n "__tally_at 'simulate run'" -l show -x -a "(__tally_candidates show simulate run (__tally_ids))"
-complete -c tally -n "__tally_at 'simulate run'" -l junit
-complete -c tally -n "__tally_at 'simulate compare'" -l catalog
-complete -c tally -n "__tally_at 'simulate compare'" -l start-date
-complete -c tally -n "__tally_at 'simulate compare'" -l grant
-complete -c tally -n "__tally_at 'simulate compare'" -l customer
-complete -c tally -n "__tally_at 'simulate compare'" -l from
-complete -c tally -n "__tally_at 'simulate compare'" -l to
+complete -c tally -n "__tally_at 'simulate run'" -l junit -r
+complete -c tally -n "__tally_at 'simulate compare'" -l catalog -r
+complete -c tally -n "__tally_at 'simulate compare'" -l start-date -r
+complete -c tally -n "__tally_at 'simulate compare'" -l grant -r
+complete -c tally -n "__tally_at 'simulate compare'" -l customer -r
+complete -c tally -n "__tally_at 'simulate compare'" -l from -r
+complete -c tally -n "__tally_at 'simulate compare'" -l to -r
 complete -c tally -n "__tally_at 'simulate compare'" -l chart
 complete -c tally -n "__tally_at 'simulate compare'" -l ascii
-complete -c tally -n "__tally_at 'demo'" -l events
-complete -c tally -n "__tally_at 'demo'" -l seed
-complete -c tally -n "__tally_at 'demo'" -l into
-complete -c tally -n "__tally_at 'serve'" -l port
-complete -c tally -n "__tally_at 'serve'" -l host
-complete -c tally -n "__tally_at 'serve'" -l tls-cert
-complete -c tally -n "__tally_at 'serve'" -l tls-key
+complete -c tally -n "__tally_at 'demo'" -l events -r
+complete -c tally -n "__tally_at 'demo'" -l seed -r
+complete -c tally -n "__tally_at 'demo'" -l into -r
+complete -c tally -n "__tally_at 'serve'" -l port -r
+complete -c tally -n "__tally_at 'serve'" -l host -r
+complete -c tally -n "__tally_at 'serve'" -l tls-cert -r
+complete -c tally -n "__tally_at 'serve'" -l tls-key -r
 complete -c tally -n "__tally_at 'serve'" -l behind-proxy
-complete -c tally -n "__tally_at 'serve'" -l trust-proxy
-complete -c tally -n "__tally_at 'serve'" -l rate-limit
-complete -c tally -n "__tally_at 'serve'" -l bill-every
-complete -c tally -n "__tally_at 'serve'" -l drain-seconds
+complete -c tally -n "__tally_at 'serve'" -l trust-proxy -r
+complete -c tally -n "__tally_at 'serve'" -l rate-limit -r
+complete -c tally -n "__tally_at 'serve'" -l bill-every -r
+complete -c tally -n "__tally_at 'serve'" -l drain-seconds -r
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'serve'" -l log-requests
 complete -c tally -n "__tally_at 'api'" -l openapi
-complete -c tally -n "__tally_at 'api'" -l input
+complete -c tally -n "__tally_at 'api'" -l input -r
 complete -c tally -f -n "__tally_at 'completion'" -a bash -d 'for bash'
 complete -c tally -f -n "__tally_at 'completion'" -a zsh -d 'for zsh'
 complete -c tally -f -n "__tally_at 'completion'" -a fish -d 'for fish'

@@ -223,12 +223,13 @@ function described(next: Readonly<Record<string, string>>): string {
 
 function fishScript(places: readonly Place[]): string {
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = places.flatMap(({ words, next, flags, asks, ids }) => [
+  const lines = places.flatMap(({ words, next, flags, switches, asks, ids }) => [
     ...Object.entries(next).map(
       ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
     ),
     ...flags.map((flag) => {
-      const values = asks.includes(flag) ? ` -x -a "(__tally_candidates ${flag} ${words} (__tally_ids))"` : '';
+      const needsValue = switches.includes(flag) ? '' : ' -r';
+      const values = asks.includes(flag) ? ` -x -a "(__tally_candidates ${flag} ${words} (__tally_ids))"` : needsValue;
       return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
     }),
     ...Array.from(

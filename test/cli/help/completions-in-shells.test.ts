@@ -117,6 +117,13 @@ for (const shell of ['bash', 'fish'] as const) {
       expect(offers[shell](line, realCommand).filter((each) => each.includes(customer))).toEqual([]);
     });
 
+    test.each(['tally credits grant --from ', 'tally invoices pay --date ', 'tally budgets check --at '])(
+      'the value of a flag is none of the ids that may follow: %s',
+      (line) => {
+        expect(offers[shell](line, realCommand).filter((each) => each.startsWith('0190'))).toEqual([]);
+      },
+    );
+
     test('a database named on the line is the one that is asked, and none is made', () => {
       expect(offers[shell](`tally --database ${home}/none.db customers get `, realCommand)).toEqual([]);
       expect(existsSync(join(home, 'none.db'))).toBe(false);
