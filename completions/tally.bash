@@ -165,7 +165,7 @@ _tally_place() {
     'webhooks update') next='' flags='--url --event-types --description --is-enabled --allow-private --input --clear --help' asks='--event-types --is-enabled --allow-private --clear' takes=1 ;;
     'webhooks remove') next='' flags='--help' asks='' takes=1 ;;
     'webhooks rotate') next='' flags='--valid-until --input --help' asks='' takes=1 ;;
-    'webhooks deliveries') next='' flags='--status --endpoint-id --include --limit --offset --all --help' asks='--status --include' takes=0 ;;
+    'webhooks deliveries') next='' flags='--status --endpoint-id --include --limit --offset --all --help' asks='--status --endpoint-id --include' takes=0 ;;
     'webhooks resend') next='' flags='--help' asks='' takes=1 ;;
     'webhooks trigger') next='' flags='--help' asks='' takes=1 ;;
     'webhooks listen') next='' flags='--port --secret-stdin --secret-file --forward-to' asks='' takes=0 ;;
@@ -189,14 +189,14 @@ _tally_place() {
     'doctor') next='' flags='--full --rebuild' asks='' takes=0 ;;
     'backup') next='' flags='' asks='' takes=0 ;;
     'restore') next='' flags='--to' asks='' takes=0 ;;
-    'copy') next='' flags='--from --from-events --to --to-events --to-profile' asks='' takes=0 ;;
+    'copy') next='' flags='--from --from-events --to --to-events --to-profile' asks='--to-profile' takes=0 ;;
     'journal') next='list verify export' flags='' asks='' takes=0 ;;
     'journal list') next='' flags='--since --until --operation --operator --environment --limit --unfinished' asks='--environment' takes=0 ;;
     'journal verify') next='' flags='--contains' asks='' takes=0 ;;
     'journal export') next='' flags='--since --until --operation --operator --environment' asks='--environment' takes=0 ;;
     'import') next='events' flags='' asks='' takes=0 ;;
-    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='--format' takes=0 ;;
-    'pull') next='' flags='--to --contract --from --customer --plan --published --check' asks='' takes=0 ;;
+    'import events') next='' flags='--event-name --event-name-column --customer --customer-id --customer-column --contract-id --timestamp --time-zone --property --set --key-column --source --format --delimiter --batch-size --refused' asks='--customer --customer-id --contract-id --format' takes=0 ;;
+    'pull') next='' flags='--to --contract --from --customer --plan --published --check' asks='--customer' takes=0 ;;
     'catalog') next='export diff apply schema' flags='' asks='' takes=0 ;;
     'catalog export') next='' flags='--file --force' asks='' takes=0 ;;
     'catalog diff') next='' flags='--prune --exit-code' asks='' takes=0 ;;
@@ -204,7 +204,7 @@ _tally_place() {
     'catalog schema') next='' flags='' asks='' takes=0 ;;
     'simulate') next='run compare schema' flags='' asks='' takes=0 ;;
     'simulate run') next='' flags='--seed --show --junit' asks='--show' takes=0 ;;
-    'simulate compare') next='' flags='--catalog --start-date --grant --customer --from --to --chart --ascii' asks='' takes=0 ;;
+    'simulate compare') next='' flags='--catalog --start-date --grant --customer --from --to --chart --ascii' asks='--customer' takes=0 ;;
     'simulate schema') next='' flags='' asks='' takes=0 ;;
     'demo') next='' flags='--events --seed --into' asks='' takes=0 ;;
     'serve') next='' flags='--port --host --tls-cert --tls-key --behind-proxy --trust-proxy --rate-limit --bill-every --drain-seconds --allow-private-webhooks --log-requests' asks='' takes=0 ;;

@@ -614,7 +614,7 @@ complete -c tally -n "__tally_at 'webhooks rotate'" -l input -r
 complete -c tally -n "__tally_at 'webhooks rotate'" -l help
 complete -c tally -f -n "__tally_at 'webhooks rotate' 0" -a "(__tally_candidates 1 webhooks rotate (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l status -x -a "(__tally_candidates status webhooks deliveries (__tally_ids))"
-complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id -r
+complete -c tally -n "__tally_at 'webhooks deliveries'" -l endpoint-id -x -a "(__tally_candidates endpoint-id webhooks deliveries (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l include -x -a "(__tally_candidates include webhooks deliveries (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l limit -r
 complete -c tally -n "__tally_at 'webhooks deliveries'" -l offset -r
@@ -676,7 +676,7 @@ complete -c tally -n "__tally_at 'copy'" -l from -r
 complete -c tally -n "__tally_at 'copy'" -l from-events -r
 complete -c tally -n "__tally_at 'copy'" -l to -r
 complete -c tally -n "__tally_at 'copy'" -l to-events -r
-complete -c tally -n "__tally_at 'copy'" -l to-profile -r
+complete -c tally -n "__tally_at 'copy'" -l to-profile -x -a "(__tally_candidates to-profile copy (__tally_ids))"
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'
@@ -696,10 +696,10 @@ complete -c tally -n "__tally_at 'journal export'" -l environment -x -a "(__tall
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
 complete -c tally -n "__tally_at 'import events'" -l event-name -r
 complete -c tally -n "__tally_at 'import events'" -l event-name-column -r
-complete -c tally -n "__tally_at 'import events'" -l customer -r
-complete -c tally -n "__tally_at 'import events'" -l customer-id -r
+complete -c tally -n "__tally_at 'import events'" -l customer -x -a "(__tally_candidates customer import events (__tally_ids))"
+complete -c tally -n "__tally_at 'import events'" -l customer-id -x -a "(__tally_candidates customer-id import events (__tally_ids))"
 complete -c tally -n "__tally_at 'import events'" -l customer-column -r
-complete -c tally -n "__tally_at 'import events'" -l contract-id -r
+complete -c tally -n "__tally_at 'import events'" -l contract-id -x -a "(__tally_candidates contract-id import events (__tally_ids))"
 complete -c tally -n "__tally_at 'import events'" -l timestamp -r
 complete -c tally -n "__tally_at 'import events'" -l time-zone -r
 complete -c tally -n "__tally_at 'import events'" -l property -r
@@ -713,7 +713,7 @@ complete -c tally -n "__tally_at 'import events'" -l refused -r
 complete -c tally -n "__tally_at 'pull'" -l to -r
 complete -c tally -n "__tally_at 'pull'" -l contract -r
 complete -c tally -n "__tally_at 'pull'" -l from -r
-complete -c tally -n "__tally_at 'pull'" -l customer -r
+complete -c tally -n "__tally_at 'pull'" -l customer -x -a "(__tally_candidates customer pull (__tally_ids))"
 complete -c tally -n "__tally_at 'pull'" -l plan -r
 complete -c tally -n "__tally_at 'pull'" -l published
 complete -c tally -n "__tally_at 'pull'" -l check
@@ -735,7 +735,7 @@ complete -c tally -n "__tally_at 'simulate run'" -l junit -r
 complete -c tally -n "__tally_at 'simulate compare'" -l catalog -r
 complete -c tally -n "__tally_at 'simulate compare'" -l start-date -r
 complete -c tally -n "__tally_at 'simulate compare'" -l grant -r
-complete -c tally -n "__tally_at 'simulate compare'" -l customer -r
+complete -c tally -n "__tally_at 'simulate compare'" -l customer -x -a "(__tally_candidates customer simulate compare (__tally_ids))"
 complete -c tally -n "__tally_at 'simulate compare'" -l from -r
 complete -c tally -n "__tally_at 'simulate compare'" -l to -r
 complete -c tally -n "__tally_at 'simulate compare'" -l chart

@@ -96,7 +96,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks update' = @{ takes = 1; next = @(); flags = @('--url','--event-types','--description','--is-enabled','--allow-private','--input','--clear','--help'); asks = @('--event-types','--is-enabled','--allow-private','--clear') }
     'webhooks remove' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'webhooks rotate' = @{ takes = 1; next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
-    'webhooks deliveries' = @{ takes = 0; next = @(); flags = @('--status','--endpoint-id','--include','--limit','--offset','--all','--help'); asks = @('--status','--include') }
+    'webhooks deliveries' = @{ takes = 0; next = @(); flags = @('--status','--endpoint-id','--include','--limit','--offset','--all','--help'); asks = @('--status','--endpoint-id','--include') }
     'webhooks resend' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'webhooks trigger' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'webhooks listen' = @{ takes = 0; next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to'); asks = @() }
@@ -120,14 +120,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'doctor' = @{ takes = 0; next = @(); flags = @('--full','--rebuild'); asks = @() }
     'backup' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'restore' = @{ takes = 0; next = @(); flags = @('--to'); asks = @() }
-    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile'); asks = @() }
+    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile'); asks = @('--to-profile') }
     'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
     'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment','--limit','--unfinished'); asks = @('--environment') }
     'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }
     'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment'); asks = @('--environment') }
     'import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
-    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @('--format') }
-    'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @() }
+    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @('--customer','--customer-id','--contract-id','--format') }
+    'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @('--customer') }
     'catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
     'catalog export' = @{ takes = 0; next = @(); flags = @('--file','--force'); asks = @() }
     'catalog diff' = @{ takes = 0; next = @(); flags = @('--prune','--exit-code'); asks = @() }
@@ -135,7 +135,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'catalog schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
     'simulate run' = @{ takes = 0; next = @(); flags = @('--seed','--show','--junit'); asks = @('--show') }
-    'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii'); asks = @() }
+    'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii'); asks = @('--customer') }
     'simulate schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
     'demo' = @{ takes = 0; next = @(); flags = @('--events','--seed','--into'); asks = @() }
     'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--drain-seconds','--allow-private-webhooks','--log-requests'); asks = @() }

@@ -1,13 +1,13 @@
 /** What may follow each word of the command line, for the completion scripts: taken from the manifest and the parser. */
 
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 
 import { localCommands, localVerbs } from './commands/index.ts';
 import { type Place, shells } from './help/completions.ts';
 import { declared } from './help-pages.ts';
 import { helpTopics } from './help/topics.ts';
 import { localFlags } from './command-line/local-flags.ts';
-import { localReferences } from './command-line/local-references.ts';
+import { localReferences, profileFlags } from './command-line/local-references.ts';
 import { operationFlags } from './command-line/global-flags.ts';
 import type { GlobalFlag } from './command-line/global-flags.ts';
 import type { CommandSpec, Manifest } from './command-line/manifest.ts';
@@ -81,7 +81,7 @@ function localPlace(words: string, command: Command): Place {
     next: { ...next, ...wordsBehind[words] },
     flags: command.options.map((option) => option.name()),
     switches: command.options.filter(({ required, optional }) => !required && !optional).map((option) => option.name()),
-    asks: command.options.filter((option) => option.argChoices !== undefined).map((option) => option.name()),
+    asks: command.options.filter(isAsked).map((option) => option.name()),
     ids: known.length,
   };
 }
@@ -94,6 +94,10 @@ const wordsBehind: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 
 function titleOf(text: string): string {
   return text.slice(0, text.indexOf('\n')).replace(/:$/, '');
+}
+
+function isAsked(option: Option): boolean {
+  return option.argChoices !== undefined || option.name() in localReferences || profileFlags.includes(option.name());
 }
 
 function isKnown(words: string, argument: string): boolean {

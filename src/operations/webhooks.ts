@@ -17,6 +17,7 @@ import {
   pathId,
   pathIdOf,
   queryInclude,
+  referenceTo,
   text,
   timestamp,
   timestampInput,
@@ -226,7 +227,7 @@ export const webhookOperations = [
     params: noParams,
     query: z.strictObject({
       status: z.enum(deliveryStatuses).optional().describe('Deliveries of this status.'),
-      endpointId: z.string().max(limits.externalIdCharacters).optional().describe('Deliveries to this endpoint.'),
+      endpointId: referenceTo('endpoints').optional().describe('Deliveries to this endpoint.'),
       include: queryInclude(['payload']).optional().describe('payload: also the event as it is sent.'),
       ...page(),
     }),

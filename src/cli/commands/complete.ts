@@ -9,6 +9,7 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import { plainChoice } from '../terminal/questions.ts';
 import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
+import { localReferences, profileFlags } from '../command-line/local-references.ts';
 import { isClearable } from '../command-line/manifest.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
@@ -56,7 +57,7 @@ async function candidatesFor(
   { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
   const isId = /^\d+$/.test(what);
-  if (what === 'profile' || (isId && /^profile (?!add)/.test(command))) {
+  if (profileFlags.includes(what) || (isId && /^profile (?!add)/.test(command))) {
     const profiles = Object.entries((await session.profiles()).list());
     return profiles.map(([value, { environment }]) => ({ value, label: environment }));
   }
@@ -101,12 +102,12 @@ async function localCandidates(
   place: string,
   { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
-  const { localReferences } = await import('../command-line/local-references.ts');
   const page = (await declaring.allCommands.helpPages()).find(({ words }) => words.join(' ') === place);
   const argument = page?.arguments[Number(what) - 1];
-  const reference = argument === undefined ? undefined : localReferences[argument.name];
-  if (reference !== undefined) return await stored(reference, { session, firstId: undefined });
   const flag = page?.flags.find(({ form }) => form.split(' ')[0] === `--${what}`);
+  const name = argument?.name ?? (flag === undefined ? undefined : what);
+  const reference = name === undefined ? undefined : localReferences[name];
+  if (reference !== undefined) return await stored(reference, { session, firstId: undefined });
   return (flag?.choices ?? []).map(plainChoice);
 }
 

@@ -109,6 +109,9 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally help credits ', 'grant'],
       ['tally simulate run x.yaml --show ', 'ledger'],
       ['tally completion ', 'fish'],
+      ['tally import events x.csv --customer-id ', customer],
+      ['tally simulate compare --customer ', 'globex'],
+      ['tally webhooks deliveries --endpoint-id ', exampleIds.endpoint],
     ])('%s is followed by what the database has', (line, expected) => {
       expect(offers[shell](line, realCommand).map(first)).toContain(expected);
     });

@@ -157,6 +157,12 @@ describe('candidates', () => {
     ).toEqual(expected);
   });
 
+  test.each(['profile', 'to-profile copy', '1 profile use'])('of %s are the profiles', async (place) => {
+    const shell = createShell();
+    await shell.run('profile add books --environment embedded --database books.db');
+    expect((await shell.run(`__complete ${place}`)).stdout).toBe('books\tembedded\n');
+  });
+
   const asks = ['__complete', '1', 'customers', 'get'];
 
   test('are ids of the database in use, which is not changed by the question', async () => {
