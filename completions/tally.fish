@@ -282,6 +282,7 @@ complete -c tally -n "__tally_at 'credits statement'" -l force
 complete -c tally -n "__tally_at 'credits statement'" -l sender -r
 complete -c tally -n "__tally_at 'credits statement'" -l from -r
 complete -c tally -n "__tally_at 'credits statement'" -l to -r
+complete -c tally -n "__tally_at 'credits statement'" -l help
 complete -c tally -f -n "__tally_at 'credits statement' 0" -a "(__tally_candidates 1 credits statement (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
@@ -321,6 +322,7 @@ complete -c tally -n "__tally_at 'budgets remove'" -l help
 complete -c tally -f -n "__tally_at 'budgets remove' 0" -a "(__tally_candidates 1 budgets remove (__tally_ids))"
 complete -c tally -f -n "__tally_at 'budgets remove' 1" -a "(__tally_candidates 2 budgets remove (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets check'" -l at -r
+complete -c tally -n "__tally_at 'budgets check'" -l help
 complete -c tally -f -n "__tally_at 'budgets check' 0" -a "(__tally_candidates 1 budgets check (__tally_ids))"
 complete -c tally -f -n "__tally_at 'meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a get -d 'Show one meter'
@@ -473,6 +475,7 @@ complete -c tally -n "__tally_at 'invoices export'" -l format -x -a "(__tally_ca
 complete -c tally -n "__tally_at 'invoices export'" -l file -r
 complete -c tally -n "__tally_at 'invoices export'" -l force
 complete -c tally -n "__tally_at 'invoices export'" -l sender -r
+complete -c tally -n "__tally_at 'invoices export'" -l help
 complete -c tally -f -n "__tally_at 'invoices export' 0" -a "(__tally_candidates 1 invoices export (__tally_ids))"
 complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
@@ -628,7 +631,9 @@ complete -c tally -n "__tally_at 'webhooks listen'" -l port -r
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-stdin
 complete -c tally -n "__tally_at 'webhooks listen'" -l secret-file -r
 complete -c tally -n "__tally_at 'webhooks listen'" -l forward-to -r
+complete -c tally -n "__tally_at 'webhooks listen'" -l help
 complete -c tally -n "__tally_at 'webhooks deliver'" -l allow-private-webhooks
+complete -c tally -n "__tally_at 'webhooks deliver'" -l help
 complete -c tally -f -n "__tally_at 'clock'" -a show -d 'Show the time of this database, and when something falls due next'
 complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'clock'" -a set -d 'Simulate the time of this database, from an instant on'
@@ -659,27 +664,39 @@ complete -c tally -f -n "__tally_at 'profile'" -a use -d 'Use a profile from now
 complete -c tally -f -n "__tally_at 'profile'" -a show -d 'Show what commands work on, and where each value came from'
 complete -c tally -f -n "__tally_at 'profile'" -a remove -d 'Remove a profile and its key'
 complete -c tally -f -n "__tally_at 'profile'" -a check -d 'Check the key and the service, or the database'
+complete -c tally -n "__tally_at 'profile'" -l help
 complete -c tally -n "__tally_at 'profile add'" -l environment -x -a "(__tally_candidates environment profile add (__tally_ids))"
 complete -c tally -n "__tally_at 'profile add'" -l base-url -r
 complete -c tally -n "__tally_at 'profile add'" -l key-stdin
 complete -c tally -n "__tally_at 'profile add'" -l key-file -r
 complete -c tally -n "__tally_at 'profile add'" -l no-check
 complete -c tally -n "__tally_at 'profile add'" -l keyring
+complete -c tally -n "__tally_at 'profile add'" -l help
+complete -c tally -n "__tally_at 'profile list'" -l help
+complete -c tally -n "__tally_at 'profile use'" -l help
 complete -c tally -f -n "__tally_at 'profile use' 0" -a "(__tally_candidates 1 profile use (__tally_ids))"
+complete -c tally -n "__tally_at 'profile show'" -l help
 complete -c tally -f -n "__tally_at 'profile show' 0" -a "(__tally_candidates 1 profile show (__tally_ids))"
+complete -c tally -n "__tally_at 'profile remove'" -l help
 complete -c tally -f -n "__tally_at 'profile remove' 0" -a "(__tally_candidates 1 profile remove (__tally_ids))"
+complete -c tally -n "__tally_at 'profile check'" -l help
 complete -c tally -f -n "__tally_at 'profile check' 0" -a "(__tally_candidates 1 profile check (__tally_ids))"
 complete -c tally -n "__tally_at 'doctor'" -l full
 complete -c tally -n "__tally_at 'doctor'" -l rebuild
+complete -c tally -n "__tally_at 'doctor'" -l help
+complete -c tally -n "__tally_at 'backup'" -l help
 complete -c tally -n "__tally_at 'restore'" -l to -r
+complete -c tally -n "__tally_at 'restore'" -l help
 complete -c tally -n "__tally_at 'copy'" -l from -r
 complete -c tally -n "__tally_at 'copy'" -l from-events -r
 complete -c tally -n "__tally_at 'copy'" -l to -r
 complete -c tally -n "__tally_at 'copy'" -l to-events -r
 complete -c tally -n "__tally_at 'copy'" -l to-profile -x -a "(__tally_candidates to-profile copy (__tally_ids))"
+complete -c tally -n "__tally_at 'copy'" -l help
 complete -c tally -f -n "__tally_at 'journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'journal'" -a export -d 'Print the lines as they were written, oldest first'
+complete -c tally -n "__tally_at 'journal'" -l help
 complete -c tally -n "__tally_at 'journal list'" -l since -r
 complete -c tally -n "__tally_at 'journal list'" -l until -r
 complete -c tally -n "__tally_at 'journal list'" -l operation -r
@@ -687,13 +704,17 @@ complete -c tally -n "__tally_at 'journal list'" -l operator -r
 complete -c tally -n "__tally_at 'journal list'" -l environment -x -a "(__tally_candidates environment journal list (__tally_ids))"
 complete -c tally -n "__tally_at 'journal list'" -l limit -r
 complete -c tally -n "__tally_at 'journal list'" -l unfinished
+complete -c tally -n "__tally_at 'journal list'" -l help
 complete -c tally -n "__tally_at 'journal verify'" -l contains -r
+complete -c tally -n "__tally_at 'journal verify'" -l help
 complete -c tally -n "__tally_at 'journal export'" -l since -r
 complete -c tally -n "__tally_at 'journal export'" -l until -r
 complete -c tally -n "__tally_at 'journal export'" -l operation -r
 complete -c tally -n "__tally_at 'journal export'" -l operator -r
 complete -c tally -n "__tally_at 'journal export'" -l environment -x -a "(__tally_candidates environment journal export (__tally_ids))"
+complete -c tally -n "__tally_at 'journal export'" -l help
 complete -c tally -f -n "__tally_at 'import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
+complete -c tally -n "__tally_at 'import'" -l help
 complete -c tally -n "__tally_at 'import events'" -l event-name -r
 complete -c tally -n "__tally_at 'import events'" -l event-name-column -r
 complete -c tally -n "__tally_at 'import events'" -l customer -x -a "(__tally_candidates customer import events (__tally_ids))"
@@ -710,6 +731,7 @@ complete -c tally -n "__tally_at 'import events'" -l format -x -a "(__tally_cand
 complete -c tally -n "__tally_at 'import events'" -l delimiter -r
 complete -c tally -n "__tally_at 'import events'" -l batch-size -r
 complete -c tally -n "__tally_at 'import events'" -l refused -r
+complete -c tally -n "__tally_at 'import events'" -l help
 complete -c tally -n "__tally_at 'pull'" -l to -r
 complete -c tally -n "__tally_at 'pull'" -l contract -r
 complete -c tally -n "__tally_at 'pull'" -l from -r
@@ -717,21 +739,29 @@ complete -c tally -n "__tally_at 'pull'" -l customer -x -a "(__tally_candidates 
 complete -c tally -n "__tally_at 'pull'" -l plan -r
 complete -c tally -n "__tally_at 'pull'" -l published
 complete -c tally -n "__tally_at 'pull'" -l check
+complete -c tally -n "__tally_at 'pull'" -l help
 complete -c tally -f -n "__tally_at 'catalog'" -a export -d 'Print the catalog as a file'
 complete -c tally -f -n "__tally_at 'catalog'" -a diff -d 'Show what a file would change'
 complete -c tally -f -n "__tally_at 'catalog'" -a apply -d 'Change the catalog to what a file says'
 complete -c tally -f -n "__tally_at 'catalog'" -a schema -d 'Print the JSON Schema of the file'
+complete -c tally -n "__tally_at 'catalog'" -l help
 complete -c tally -n "__tally_at 'catalog export'" -l file -r
 complete -c tally -n "__tally_at 'catalog export'" -l force
+complete -c tally -n "__tally_at 'catalog export'" -l help
 complete -c tally -n "__tally_at 'catalog diff'" -l prune
 complete -c tally -n "__tally_at 'catalog diff'" -l exit-code
+complete -c tally -n "__tally_at 'catalog diff'" -l help
 complete -c tally -n "__tally_at 'catalog apply'" -l prune
+complete -c tally -n "__tally_at 'catalog apply'" -l help
+complete -c tally -n "__tally_at 'catalog schema'" -l help
 complete -c tally -f -n "__tally_at 'simulate'" -a run -d 'Play a scenario from its start to its end'
 complete -c tally -f -n "__tally_at 'simulate'" -a compare -d 'Real usage under another catalog, start date or grant'
 complete -c tally -f -n "__tally_at 'simulate'" -a schema -d 'Print the JSON Schema of a scenario'
+complete -c tally -n "__tally_at 'simulate'" -l help
 complete -c tally -n "__tally_at 'simulate run'" -l seed -r
 complete -c tally -n "__tally_at 'simulate run'" -l show -x -a "(__tally_candidates show simulate run (__tally_ids))"
 complete -c tally -n "__tally_at 'simulate run'" -l junit -r
+complete -c tally -n "__tally_at 'simulate run'" -l help
 complete -c tally -n "__tally_at 'simulate compare'" -l catalog -r
 complete -c tally -n "__tally_at 'simulate compare'" -l start-date -r
 complete -c tally -n "__tally_at 'simulate compare'" -l grant -r
@@ -740,9 +770,12 @@ complete -c tally -n "__tally_at 'simulate compare'" -l from -r
 complete -c tally -n "__tally_at 'simulate compare'" -l to -r
 complete -c tally -n "__tally_at 'simulate compare'" -l chart
 complete -c tally -n "__tally_at 'simulate compare'" -l ascii
+complete -c tally -n "__tally_at 'simulate compare'" -l help
+complete -c tally -n "__tally_at 'simulate schema'" -l help
 complete -c tally -n "__tally_at 'demo'" -l events -r
 complete -c tally -n "__tally_at 'demo'" -l seed -r
 complete -c tally -n "__tally_at 'demo'" -l into -r
+complete -c tally -n "__tally_at 'demo'" -l help
 complete -c tally -n "__tally_at 'serve'" -l port -r
 complete -c tally -n "__tally_at 'serve'" -l host -r
 complete -c tally -n "__tally_at 'serve'" -l tls-cert -r
@@ -754,12 +787,16 @@ complete -c tally -n "__tally_at 'serve'" -l bill-every -r
 complete -c tally -n "__tally_at 'serve'" -l drain-seconds -r
 complete -c tally -n "__tally_at 'serve'" -l allow-private-webhooks
 complete -c tally -n "__tally_at 'serve'" -l log-requests
+complete -c tally -n "__tally_at 'serve'" -l help
 complete -c tally -n "__tally_at 'api'" -l openapi
 complete -c tally -n "__tally_at 'api'" -l input -r
+complete -c tally -n "__tally_at 'api'" -l help
+complete -c tally -n "__tally_at 'commands'" -l help
 complete -c tally -f -n "__tally_at 'completion'" -a bash -d 'for bash'
 complete -c tally -f -n "__tally_at 'completion'" -a zsh -d 'for zsh'
 complete -c tally -f -n "__tally_at 'completion'" -a fish -d 'for fish'
 complete -c tally -f -n "__tally_at 'completion'" -a powershell -d 'for powershell'
+complete -c tally -n "__tally_at 'completion'" -l help
 complete -c tally -f -n "__tally_at 'help'" -a customers -d 'Customers, their contacts and pauses'
 complete -c tally -f -n "__tally_at 'help'" -a contracts -d 'Contracts between a customer and a plan'
 complete -c tally -f -n "__tally_at 'help'" -a credits -d 'Grants, ledger and balance of a contract'
@@ -798,6 +835,7 @@ complete -c tally -f -n "__tally_at 'help'" -a input -d 'Input'
 complete -c tally -f -n "__tally_at 'help'" -a output -d 'Output'
 complete -c tally -f -n "__tally_at 'help'" -a policy -d 'Policy file'
 complete -c tally -f -n "__tally_at 'help'" -a secrets -d 'Secrets'
+complete -c tally -n "__tally_at 'help'" -l help
 complete -c tally -f -n "__tally_at 'help customers'" -a create -d 'Create a customer'
 complete -c tally -f -n "__tally_at 'help customers'" -a get -d 'Show one customer'
 complete -c tally -f -n "__tally_at 'help customers'" -a list -d 'List customers, newest first'

@@ -30,14 +30,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits settle' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'credits statement' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--from','--to'); asks = @('--format') }
+    'credits statement' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--from','--to','--help'); asks = @('--format') }
     'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
     'budgets list' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ takes = 1; next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
     'budgets add' = @{ takes = 1; next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets update' = @{ takes = 2; next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets remove' = @{ takes = 2; next = @(); flags = @('--if-match','--help'); asks = @() }
-    'budgets check' = @{ takes = 1; next = @(); flags = @('--at'); asks = @() }
+    'budgets check' = @{ takes = 1; next = @(); flags = @('--at','--help'); asks = @() }
     'meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
     'meters create' = @{ takes = 0; next = @(); flags = @('--code','--display-name','--description','--aggregation-type','--event-type-filter','--property-filter','--aggregation-key','--group-key','--sql','--input','--help'); asks = @('--aggregation-type') }
     'meters get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -64,7 +64,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'invoices refund' = @{ takes = 1; next = @(); flags = @('--date','--restore-credits','--input','--help'); asks = @('--restore-credits') }
     'invoices credit-report' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'invoices explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'invoices export' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender'); asks = @('--format') }
+    'invoices export' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--help'); asks = @('--format') }
     'pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
     'pricing create' = @{ takes = 0; next = @(); flags = @('--name','--model','--product-id','--product-name','--product-description','--description','--billing-mode','--tiering','--unit-amount','--flat-amount','--price-interval','--price-interval-count','--meter-id','--tier','--input','--help'); asks = @('--model','--product-id','--billing-mode','--tiering','--price-interval','--meter-id') }
     'pricing get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -99,8 +99,8 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks deliveries' = @{ takes = 0; next = @(); flags = @('--status','--endpoint-id','--include','--limit','--offset','--all','--help'); asks = @('--status','--endpoint-id','--include') }
     'webhooks resend' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'webhooks trigger' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'webhooks listen' = @{ takes = 0; next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to'); asks = @() }
-    'webhooks deliver' = @{ takes = 0; next = @(); flags = @('--allow-private-webhooks'); asks = @() }
+    'webhooks listen' = @{ takes = 0; next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to','--help'); asks = @() }
+    'webhooks deliver' = @{ takes = 0; next = @(); flags = @('--allow-private-webhooks','--help'); asks = @() }
     'clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @(); asks = @() }
     'clock show' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'clock advance' = @{ takes = 0; next = @(); flags = @('--by','--to','--input','--help'); asks = @() }
@@ -110,39 +110,39 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'bill run' = @{ takes = 0; next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
     'events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
     'events drop' = @{ takes = 0; next = @(); flags = @('--before','--rehearse','--input','--help'); asks = @('--rehearse') }
-    'profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
-    'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring'); asks = @('--environment') }
-    'profile list' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'profile use' = @{ takes = 1; next = @(); flags = @(); asks = @() }
-    'profile show' = @{ takes = 1; next = @(); flags = @(); asks = @() }
-    'profile remove' = @{ takes = 1; next = @(); flags = @(); asks = @() }
-    'profile check' = @{ takes = 1; next = @(); flags = @(); asks = @() }
-    'doctor' = @{ takes = 0; next = @(); flags = @('--full','--rebuild'); asks = @() }
-    'backup' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'restore' = @{ takes = 0; next = @(); flags = @('--to'); asks = @() }
-    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile'); asks = @('--to-profile') }
-    'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
-    'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment','--limit','--unfinished'); asks = @('--environment') }
-    'journal verify' = @{ takes = 0; next = @(); flags = @('--contains'); asks = @() }
-    'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment'); asks = @('--environment') }
-    'import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
-    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused'); asks = @('--customer','--customer-id','--contract-id','--format') }
-    'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check'); asks = @('--customer') }
-    'catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
-    'catalog export' = @{ takes = 0; next = @(); flags = @('--file','--force'); asks = @() }
-    'catalog diff' = @{ takes = 0; next = @(); flags = @('--prune','--exit-code'); asks = @() }
-    'catalog apply' = @{ takes = 0; next = @(); flags = @('--prune'); asks = @() }
-    'catalog schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
-    'simulate run' = @{ takes = 0; next = @(); flags = @('--seed','--show','--junit'); asks = @('--show') }
-    'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii'); asks = @('--customer') }
-    'simulate schema' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'demo' = @{ takes = 0; next = @(); flags = @('--events','--seed','--into'); asks = @() }
-    'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--drain-seconds','--allow-private-webhooks','--log-requests'); asks = @() }
-    'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input'); asks = @() }
-    'commands' = @{ takes = 0; next = @(); flags = @(); asks = @() }
-    'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @(); asks = @() }
-    'help' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help','exit-codes','environment','input','output','policy','secrets'); flags = @(); asks = @() }
+    'profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @('--help'); asks = @() }
+    'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring','--help'); asks = @('--environment') }
+    'profile list' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
+    'profile use' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
+    'profile show' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
+    'profile remove' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
+    'profile check' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
+    'doctor' = @{ takes = 0; next = @(); flags = @('--full','--rebuild','--help'); asks = @() }
+    'backup' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
+    'restore' = @{ takes = 0; next = @(); flags = @('--to','--help'); asks = @() }
+    'copy' = @{ takes = 0; next = @(); flags = @('--from','--from-events','--to','--to-events','--to-profile','--help'); asks = @('--to-profile') }
+    'journal' = @{ takes = 0; next = @('list','verify','export'); flags = @('--help'); asks = @() }
+    'journal list' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment','--limit','--unfinished','--help'); asks = @('--environment') }
+    'journal verify' = @{ takes = 0; next = @(); flags = @('--contains','--help'); asks = @() }
+    'journal export' = @{ takes = 0; next = @(); flags = @('--since','--until','--operation','--operator','--environment','--help'); asks = @('--environment') }
+    'import' = @{ takes = 0; next = @('events'); flags = @('--help'); asks = @() }
+    'import events' = @{ takes = 0; next = @(); flags = @('--event-name','--event-name-column','--customer','--customer-id','--customer-column','--contract-id','--timestamp','--time-zone','--property','--set','--key-column','--source','--format','--delimiter','--batch-size','--refused','--help'); asks = @('--customer','--customer-id','--contract-id','--format') }
+    'pull' = @{ takes = 0; next = @(); flags = @('--to','--contract','--from','--customer','--plan','--published','--check','--help'); asks = @('--customer') }
+    'catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @('--help'); asks = @() }
+    'catalog export' = @{ takes = 0; next = @(); flags = @('--file','--force','--help'); asks = @() }
+    'catalog diff' = @{ takes = 0; next = @(); flags = @('--prune','--exit-code','--help'); asks = @() }
+    'catalog apply' = @{ takes = 0; next = @(); flags = @('--prune','--help'); asks = @() }
+    'catalog schema' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
+    'simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @('--help'); asks = @() }
+    'simulate run' = @{ takes = 0; next = @(); flags = @('--seed','--show','--junit','--help'); asks = @('--show') }
+    'simulate compare' = @{ takes = 0; next = @(); flags = @('--catalog','--start-date','--grant','--customer','--from','--to','--chart','--ascii','--help'); asks = @('--customer') }
+    'simulate schema' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
+    'demo' = @{ takes = 0; next = @(); flags = @('--events','--seed','--into','--help'); asks = @() }
+    'serve' = @{ takes = 0; next = @(); flags = @('--port','--host','--tls-cert','--tls-key','--behind-proxy','--trust-proxy','--rate-limit','--bill-every','--drain-seconds','--allow-private-webhooks','--log-requests','--help'); asks = @() }
+    'api' = @{ takes = 0; next = @(); flags = @('--openapi','--input','--help'); asks = @() }
+    'commands' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
+    'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @('--help'); asks = @() }
+    'help' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help','exit-codes','environment','input','output','policy','secrets'); flags = @('--help'); asks = @() }
     'help customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
     'help contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @(); asks = @() }
     'help credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }

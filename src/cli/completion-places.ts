@@ -79,8 +79,11 @@ function localPlace(words: string, command: Command): Place {
   return {
     words,
     next: { ...next, ...wordsBehind[words] },
-    flags: command.options.map((option) => option.name()),
-    switches: command.options.filter(({ required, optional }) => !required && !optional).map((option) => option.name()),
+    flags: [...command.options.map((option) => option.name()), 'help'],
+    switches: [
+      ...command.options.filter(({ required, optional }) => !required && !optional).map((option) => option.name()),
+      'help',
+    ],
     asks: command.options.filter(isAsked).map((option) => option.name()),
     ids: known.length,
   };

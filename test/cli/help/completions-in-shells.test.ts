@@ -112,6 +112,7 @@ for (const shell of ['bash', 'fish'] as const) {
       ['tally import events x.csv --customer-id ', customer],
       ['tally simulate compare --customer ', 'globex'],
       ['tally webhooks deliveries --endpoint-id ', exampleIds.endpoint],
+      ['tally doctor --he', '--help'],
     ])('%s is followed by what the database has', (line, expected) => {
       expect(offers[shell](line, realCommand).map(first)).toContain(expected);
     });
