@@ -99,21 +99,25 @@ function inputOf(request: FastifyRequest, operation: Operation): CallInput {
   };
 }
 
-/** The methods that the path of a URL answers to; empty for a path that no operation has. */
-export function createMethodTable(operations: readonly Operation[]): (url: string) => string[] {
-  const patterns = operations.flatMap(({ route }) =>
-    route === undefined ? [] : [{ method: route.method, path: patternOf(route.path) }],
-  );
+/**
+ * The methods that the path of a URL answers to; empty for an unknown path. Knows the routes that are added to the service from
+ * now on.
+ */
+export function createMethodTable(app: FastifyInstance): (url: string) => string[] {
+  const patterns: { readonly methods: readonly string[]; readonly path: RegExp }[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    patterns.push({ methods: [method].flat(), path: patternOf(url) });
+  });
   return (url) => {
     const path = url.split('?', 1)[0] ?? '';
-    const methods = new Set<string>(patterns.filter((each) => each.path.test(path)).map((each) => each.method));
-    if (methods.has('GET')) methods.add('HEAD');
+    const methods = new Set(patterns.filter((each) => each.path.test(path)).flatMap((each) => each.methods));
     return methods.size === 0 ? [] : [...methods, 'OPTIONS'].toSorted();
   };
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+  const parts = path.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : RegExp.escape(part)));
+  return new RegExp(`^${parts.join('/')}$`);
 }
 
 /** Why a request reached no route: its path is unknown, or known with other methods. */

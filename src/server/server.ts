@@ -253,7 +253,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
 
 /** The checks of every request before its route. Hooks that wait for nothing use no promise. */
 function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLimits: RateLimits): void {
-  const methodsOf = createMethodTable(allOperations);
+  const methodsOf = createMethodTable(app);
   app.addHook('onRequest', (request, reply, next) => {
     options.metrics?.requestBegan();
     reply.headers(commonHeaders(options.version, request.id));

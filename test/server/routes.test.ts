@@ -72,21 +72,29 @@ describe('routes', () => {
     expect(reply.headers['tallybook-version']).toBe('1.2.3');
   });
 
-  test.each(['/', '/v1', '/v2/customers', '/V1/customers', '/v1/customers/a/b', '//v1/customers', '/v1/Customers'])(
-    'the path %s is unknown',
-    async (path) => {
-      const service = await startService();
-      const reply = await service.send(path, { headers: { authorization: null } });
-      expect(reply.status).toBe(404);
-      expect(reply.text).toBe('{"error":{"message":"this service has no such path","code":"NOT_FOUND"}}');
-    },
-  );
+  test.each([
+    '/',
+    '/v1',
+    '/v2/customers',
+    '/V1/customers',
+    '/v1/customers/a/b',
+    '//v1/customers',
+    '/v1/Customers',
+    '/openapi_json',
+  ])('the path %s is unknown', async (path) => {
+    const service = await startService();
+    const reply = await service.send(path, { headers: { authorization: null } });
+    expect(reply.status).toBe(404);
+    expect(reply.text).toBe('{"error":{"message":"this service has no such path","code":"NOT_FOUND"}}');
+  });
 
   test.each([
     ['PUT', '/v1/customers', 'GET, HEAD, OPTIONS, POST'],
     ['DELETE', '/v1/customers/x', 'GET, HEAD, OPTIONS, PATCH'],
     ['GET', '/v1/usage/cost', 'OPTIONS, POST'],
     ['GET', '/v1/contracts/x/credits/promotional/grant?a=b', 'OPTIONS, POST'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/openapi.json', 'GET, HEAD, OPTIONS'],
   ])('%s %s is answered with the methods that the path takes', async (method, path, allow) => {
     const service = await startService();
     const reply = await service.send(path, { method });
