@@ -336,12 +336,12 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       expect((await other.query('SELECT "version" FROM "tallybookSchema"')).rows).toEqual([{ version: '99' }]);
     });
 
-    test("one with somebody else's tables is refused and left as it is", async () => {
+    test.each(['customers', 'meters'])("one with somebody else's %s is refused and left as it is", async (table) => {
       const foreign = (await postgres?.create({ isEmpty: true })) ?? '';
       const owner = new pg.Client({ connectionString: foreign });
       await owner.connect();
-      await owner.query('CREATE TABLE customers (id int)');
-      expect((await refusal(open({}, foreign))).message).toContain('has a table customers that tallybook did not make');
+      await owner.query(`CREATE TABLE ${table} (id int)`);
+      expect((await refusal(open({}, foreign))).message).toContain(`has a table ${table} that tallybook did not make`);
       expect((await owner.query(`SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'`)).rows).toEqual([
         { n: 1 },
       ]);

@@ -8,6 +8,7 @@ import { limits } from '../../../limits.ts';
 import { meaningOf } from './errors.ts';
 import { processOf, refuseChangingSessions } from './pooler.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
+import { dumpedTables } from './tables.ts';
 import { withoutLimit } from './without-limit.ts';
 
 /** Before 16 a CHECK cannot say IS JSON. */
@@ -76,6 +77,7 @@ export async function prepareServer(
   }
 }
 
+const namesIn = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 const functions = ['tallybookRefuse', 'tallybookKeepVersion'];
 
 /** `access` is on for a standby, too. `astray` tells whether functions look for their tables in another schema. */
@@ -84,9 +86,9 @@ const factsQuery = `SELECT current_setting('server_version_num') AS "number", cu
   current_setting('transaction_read_only') AS "access", pg_is_in_recovery()::text AS "standby",
   to_regclass('"${versionTable}"')::text AS "own", pg_backend_pid()::text AS "backend",
   (SELECT min(relname) FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace
-    AND relname IN ('organizations', 'customers', 'contracts', 'invoices', 'ledgerEntries', 'events')) AS "other",
+    AND relname IN (${namesIn(Object.keys(dumpedTables))})) AS "other",
   (EXISTS (SELECT FROM pg_proc WHERE pronamespace = quote_ident(current_schema())::regnamespace
-    AND proname IN (${functions.map((name) => `'${name}'`).join(', ')})
+    AND proname IN (${namesIn(functions)})
     AND 'search_path=' || quote_ident(current_schema()) || ', pg_temp' <> ALL (coalesce(proconfig, '{}'))))::text AS "astray"`;
 
 function refuseServer({ number, release, encoding, schema }: FactsRow, location: string): void {
