@@ -41,7 +41,8 @@ export const databaseForms = 'give the path of a file, such as ./billing.db, or 
  * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
  * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.
  * White space at either end is another, such as the end of a Windows line in a file of variables: an empty database would be
- * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign.
+ * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign, and
+ * for a dash, which other programs take for a stream.
  */
 export function refuseUnmeant(database: string): void {
   if (database === '') {
@@ -50,6 +51,11 @@ export function refuseUnmeant(database: string): void {
   if (database.trim() !== database) {
     throw new BillingError('usage', `the path of the database begins or ends with white space: "${database}"`, {
       hint: 'remove it; if the file is really called that, rename the file first, while nothing uses it',
+    });
+  }
+  if (database === '-') {
+    throw new BillingError('usage', `the path of the database is a dash: "${database}"`, {
+      hint: 'a database is neither standard input nor standard output; for a file of that name: ./-',
     });
   }
   if (database.includes('\uFFFD')) {

@@ -45,6 +45,7 @@ describe('a new database', () => {
     ['books.db\r', 'begins or ends with white space'],
     [' ', 'begins or ends with white space'],
     ['caf\uFFFD.db', 'is not UTF-8 text'],
+    ['-', 'is a dash'],
   ])('is not made of %j, which nobody means', async (path, what) => {
     const message = `the path of the database ${what}: "${path}"`;
     await expect(openStore(path)).rejects.toMatchObject({ kind: 'usage', message });
