@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { BillingError, UnsentError } from '../../errors.ts';
+import { BillingError, UnsentError, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { ofThisTry } from '../operator/journaled-billing.ts';
 import { createWaitingNote, passing, secondsUntilNext } from '../session/patiently.ts';
@@ -42,14 +42,15 @@ export interface Applied {
 }
 
 /** After these errors every further row would fail in the same way. */
-export const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
-  'unauthorized',
-  'forbidden',
-  'notOffered',
-  'interrupted',
-]);
+const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered', 'interrupted']);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
 const failuresInARow = 5;
+
+/** What stopped a job, in other words; `again` says how to go on, after whatever helps where every request was refused. */
+export function stopped(cause: BillingError, words: string, again: string): BillingError {
+  const { kind, hint } = cause;
+  return reworded(cause, words, hopeless.has(kind) && hint !== undefined ? `${hint}; then ${again}` : again);
+}
 
 /** Sends all units and shows the progress. An interrupt ends the job once requests under way are done; `noun` names the rows. */
 export async function applyUnits(

@@ -4,7 +4,7 @@
  */
 
 import { assert } from '../../assert.ts';
-import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
+import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import type { Invocation, LocalValues } from '../command-line/invocation.ts';
 import { delimiterOf, readCsv } from '../files/csv-file.ts';
@@ -17,7 +17,7 @@ import { askForYes, confirmWrite } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
-import { applyUnits, hopeless } from './apply.ts';
+import { applyUnits, stopped } from './apply.ts';
 import type { Applied, RowOutcome } from './apply.ts';
 import type { BulkKind, Plan, Summary } from './kind.ts';
 import { checkResultFile, writeResultFile } from './result-file.ts';
@@ -201,8 +201,7 @@ async function report(
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {
     const words = `${stoppedBy.message} (${counts.pending} of ${counted(counts.rows, 'row')} not sent)${beside}`;
-    const { hint, kind } = stoppedBy;
-    throw reworded(stoppedBy, words, hopeless.has(kind) && hint !== undefined ? `${hint}; then ${again}` : again);
+    throw stopped(stoppedBy, words, again);
   }
   if (bad.length === 0) {
     if (unwritten === undefined) return;

@@ -4,13 +4,13 @@
  */
 
 import { sha256Of } from '../../digest.ts';
-import { BillingError, NotFoundError, reworded } from '../../errors.ts';
+import { BillingError, NotFoundError } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import type { Mirror, Mirrored, MirroredBody, MirrorSource } from '../../operations/mirror.ts';
 import { once } from '../../once.ts';
 import { createTurns } from '../../turns.ts';
-import { applyUnits } from '../bulk/apply.ts';
+import { applyUnits, stopped } from '../bulk/apply.ts';
 import type { RowOutcome } from '../bulk/apply.ts';
 import { reading } from '../session/open-session.ts';
 import { checkFields, columnPaths } from '../output/output.ts';
@@ -143,7 +143,11 @@ async function work(job: Work): Promise<void> {
   const alike = kindOfAll(failures, wanted.length);
   if (isCheck && alike === undefined) await reportCheck(done, session);
   else if (alike === undefined) await report(done, { session, location: mirror.location, hasContracts });
-  if (stoppedBy !== undefined) throw stopped(stoppedBy, wanted.length - outcomes.size, wanted.length);
+  if (stoppedBy !== undefined) {
+    const undone = `${wanted.length - outcomes.size} of ${counted(wanted.length, 'contract')}`;
+    const words = `${stoppedBy.message} (${undone} not ${isCheck ? 'compared' : 'pulled'})`;
+    throw stopped(stoppedBy, words, `repeat the command${isCheck ? '' : ': it goes on where it stopped'}`);
+  }
   if ([...failures.values()].every((error) => error instanceof NotFoundError) && !isCheck) {
     await mirror.noteRun(undefined);
   }
@@ -253,11 +257,6 @@ async function recordsBefore(mirror: Mirror, contractId: string, records: readon
 
 function earlier(contractId: string): ContractOutcome {
   return { contractId, customerId: undefined, compared: [], lacks: [], isEarlier: true };
-}
-
-function stopped(cause: BillingError, left: number, total: number): BillingError {
-  const words = `${cause.message} (${left} of ${counted(total, 'contract')} not pulled)`;
-  return reworded(cause, words, 'repeat the command: it goes on where it stopped');
 }
 
 /** The kind of failure if every contract failed in the same way; undefined otherwise. */

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { limits } from '../../../src/limits.ts';
 import { allOperations } from '../../../src/operations/all.ts';
+import type { CommandResult } from '../../support/stage.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
 
@@ -98,29 +99,39 @@ describe('pulling', () => {
     expect(stderr).toContain('trying again for half a minute');
   });
 
-  /** Stops a pull of nine contracts in its middle. */
-  async function pullInterrupted(): Promise<{ readonly all: readonly string[]; readonly before: readonly string[] }> {
+  async function nineContracts(): Promise<string[]> {
     const extra: string[] = [];
     for (let count = 0; count < 6; count += 1) {
       on.tick();
       const terms = ['--plan-id', on.plan, '--start-date', '2026-03-01', '--customer-id', on.acme];
       extra.push(await on.made('contracts', 'create', ...terms));
     }
-    const all = [...on.contracts, ...extra];
+    return [...on.contracts, ...extra];
+  }
+
+  /** Stops a pull in its middle. */
+  async function interrupted(words: readonly string[]): Promise<CommandResult> {
     let stop: () => void = () => undefined;
     const untilStopped = async () => await new Promise<void>((resolve) => (stop = resolve));
     const from = on.proxy.requests.length;
     on.watch(() => {
       if (on.proxy.requests.length === from + 12) stop();
     });
-    const interrupted = await on.pull(['--contract', ...all, '-o', 'json'], { untilStopped });
-    expect(interrupted.exitCode).toBe(130);
-    expect(interrupted.stderr).toContain('it goes on where it stopped');
-    const before = results(interrupted.stdout);
-    expect(before).toContain('new');
-    expect(before).toContain('pending');
+    const outcome = await on.pull([...words, '-o', 'json'], { untilStopped });
+    expect(outcome.exitCode).toBe(130);
     on.watch(() => undefined);
     on.tick();
+    return outcome;
+  }
+
+  /** Stops a pull of nine contracts in its middle. */
+  async function pullInterrupted(): Promise<{ readonly all: readonly string[]; readonly before: readonly string[] }> {
+    const all = await nineContracts();
+    const { stdout, stderr } = await interrupted(['--contract', ...all]);
+    expect(stderr).toContain('it goes on where it stopped');
+    const before = results(stdout);
+    expect(before).toContain('new');
+    expect(before).toContain('pending');
     return { all, before };
   }
 
@@ -131,6 +142,13 @@ describe('pulling', () => {
     expect(results(rest.stdout)).toEqual(before.map((result) => (result === 'new' ? 'earlier' : 'new')));
     expect((await on.pull(['--check'])).exitCode).toBe(0);
     expect(results((await on.pull(['--contract', ...all, '-o', 'json'])).stdout)).toEqual(all.map(() => 'same'));
+  });
+
+  test('says of a check that was interrupted how much it did not compare, and not that it goes on', async () => {
+    await on.pull(['--contract', ...(await nineContracts())]);
+    const { stderr } = await interrupted(['--check']);
+    expect(stderr).toMatch(/interrupted \([1-8] of 9 contracts not compared\)$/m);
+    expect(stderr).not.toContain('goes on');
   });
 
   test.each([
@@ -171,6 +189,18 @@ describe('pulling', () => {
     expect(alone).toMatchObject({ exitCode: 4, stdout: '' });
     expect(alone.stderr).not.toContain('the others');
     expect(results((await on.pull(['-o', 'json'])).stdout)).toEqual(['same', 'same']);
+  });
+
+  test('a key that may not read all of it is told which scope it lacks, and what helps', async () => {
+    const words = ['keys', 'create', '--name', 'k', '--scopes', 'pricing:read', '--jq', '.data.key', '--quiet'];
+    const key = (await on.stage.tally(words)).stdout.trim().replaceAll('"', '');
+    const env = { ...on.stage.remote, TALLY_API_KEY: key };
+    const { exitCode, stderr } = await on.pull(['--contract', ...on.contracts], { env });
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('(3 of 3 contracts not pulled)')]);
+    expect(stderr).toContain(
+      'hint: use a key that has this scope; then repeat the command: it goes on where it stopped',
+    );
+    expect(stderr).not.toContain(key);
   });
 
   test('a service that wants a longer wait than a command makes has its word printed', async () => {
