@@ -8,8 +8,11 @@ import { basename, dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { BillingError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits.ts';
 import { allOperations } from '../../../src/operations/all.ts';
+import type { Billing } from '../../../src/operations/index.ts';
+import type { CallInput } from '../../../src/operations/operation.ts';
 import type { CommandResult } from '../../support/stage.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
@@ -216,6 +219,53 @@ describe('pulling', () => {
     server.close();
     expect(outcome.exitCode).toBe(5);
     expect(outcome.stderr).toContain('\n  hint: wait 3600 s, and repeat the command');
+  });
+
+  /** A service that answers at once, that knows every contract as one of Acme, and that fails for one. */
+  const openPrompt = (failing?: string) => async () => {
+    const bodies: Readonly<Record<string, object>> = {
+      'credits.ledger': { data: { entries: [] } },
+      'budgets.usage': { data: {} },
+      'usage.cost': {},
+      'customers.get': { data: { id: 'acme', name: 'Acme' } },
+    };
+    const call = async (name: string, { params }: CallInput = {}) => {
+      if (failing !== undefined && params?.['contractId'] === failing)
+        throw new BillingError('internal', 'out of order');
+      return await Promise.resolve({ status: 200, body: bodies[name] ?? { data: [], total: 0, hasMore: false } });
+    };
+    return await Promise.resolve({ billing: { call } as Billing, close: async () => {} });
+  };
+
+  test('counts a customer of two contracts once, however fast the service answers', async () => {
+    const words = ['--contract', 'a', 'b', '--customer', 'acme', '-o', 'json'];
+    const { stdout, stderr } = await on.pull(words, { openBilling: openPrompt() });
+    expect(results(stdout)).toEqual(['new', 'new']);
+    // The customer, and of each contract itself and its budgets.
+    expect(stderr).toContain('2 of 2 contracts; 5 records new, 0 changed, 1 same');
+  });
+
+  test('of which one contract failed is gone on with by the same command', async () => {
+    const words = ['--contract', 'a', 'b', 'c', '--customer', 'acme', '-o', 'json'];
+    const first = await on.pull(words, { openBilling: openPrompt('b') });
+    expect([first.exitCode, results(first.stdout)]).toEqual([10, ['new', 'failed', 'new']]);
+    const second = await on.pull(words, { openBilling: openPrompt() });
+    expect([second.exitCode, results(second.stdout)]).toEqual([0, ['earlier', 'new', 'earlier']]);
+    expect(second.stderr).toContain('2 of 3 were pulled before the interruption');
+  });
+
+  test('takes a price out of the list where the service does, and keeps it for the plans that have it', async () => {
+    const price = ['--product-name', 'Support', '--name', 'Spare', '--model', 'FLAT', '--unit-amount', '5'];
+    const spare = await on.made('pricing', 'create', ...price, '--price-interval', 'MONTH');
+    await on.pullAll();
+    const listed = async () => (await on.offline('pricing', 'list', '-o', 'name')).stdout.trim().split('\n');
+    const before = await listed();
+    expect(before).toContain(spare);
+    await on.made('pricing', 'archive', spare);
+    expect((await on.pull([])).exitCode).toBe(0);
+    expect(await listed()).toEqual(before.filter((id) => id !== spare));
+    expect((await on.offline('pricing', 'get', spare)).exitCode).toBe(0);
+    expect((await on.pull(['--check'])).exitCode).toBe(0);
   });
 
   test('--published that got no contract is not heeded again', async () => {
