@@ -1,6 +1,6 @@
 /** What the operating system says of a file whose path a person gave. */
 
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -11,8 +11,17 @@ import { BillingError, UnavailableError } from '../errors.ts';
  * search, or for a name that no file can have.
  */
 export function factsOf(path: string): Stats | undefined {
+  return lookedUp(statSync, path);
+}
+
+/** Whether the path exists; a link counts itself, wherever it leads. Throws as `factsOf` does. */
+export function isThere(path: string): boolean {
+  return lookedUp(lstatSync, path) !== undefined;
+}
+
+function lookedUp(look: typeof statSync, path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false });
+    return look(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new UnavailableError(`${path} cannot be looked up (${code})`, {

@@ -7,7 +7,6 @@ import {
   closeSync,
   copyFileSync,
   fsyncSync,
-  lstatSync,
   openSync,
   readdirSync,
   renameSync,
@@ -17,24 +16,17 @@ import { basename, dirname, join } from 'node:path';
 
 import { ConflictError, isFailureOfDisk, UnavailableError } from '../errors.ts';
 import { inPassingDirectory } from '../passing-directory.ts';
-import { factsOf } from './file-facts.ts';
+import { factsOf, isThere } from './file-facts.ts';
 
-/** Throws ConflictError if anything has the name, except an empty file if that is allowed. */
+/**
+ * Throws ConflictError if anything has the name, except an empty file if that is allowed; UnavailableError for a name that no
+ * file can have.
+ */
 export function refuseExisting(path: string, { allowsEmpty = false } = {}): void {
   if (!isThere(path) || (allowsEmpty && factsOf(path)?.size === 0)) return;
   throw new ConflictError(`${path} already exists, and is never overwritten`, {
     hint: 'give another path, or move the file away',
   });
-}
-
-/** Whether the path exists; a link counts itself, wherever it leads. */
-export function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const passing = '.tally-';

@@ -193,6 +193,12 @@ describe('a backup', () => {
     expect(readdirSync(deep)).toEqual([]);
   });
 
+  test('under a name that is too long with that of its manifest is refused', async () => {
+    await openFilled();
+    const { kind, message } = await refusal(back(join(directory, 'x'.repeat(245))));
+    expect([kind, message]).toEqual(['unavailable', expect.stringMatching(/\.manifest\.json cannot be looked up/)]);
+  });
+
   test('of a damaged database is refused, and leaves nothing behind', async () => {
     await (await openFilled()).close();
     damagePage(file);

@@ -151,6 +151,13 @@ describe('a restored database', () => {
     expect((await refusal(again())).kind).toBe('unavailable');
   });
 
+  test('is not made under a name to which no file beside it could add its end', async () => {
+    restored = join(directory, 'x'.repeat(250));
+    const { kind, message } = await refusal(again());
+    expect([kind, message]).toEqual(['unavailable', `${restored}-journal cannot be looked up (ENAMETOOLONG)`]);
+    expect(existsSync(restored)).toBe(false);
+  });
+
   test('is not made in a dry run, which holds the backup to its manifest', async () => {
     const rehearse = () => restore({ from: copy, to: restored, isDryRun: true });
     expect(await rehearse()).toEqual(readManifest(copy));

@@ -3,7 +3,8 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-import { beside, isThere, makeEmpty, publish } from '../../new-file.ts';
+import { isThere } from '../../file-facts.ts';
+import { beside, makeEmpty, publish } from '../../new-file.ts';
 import { databaseFile } from '../../../database-url.ts';
 import { ConflictError, UnavailableError } from '../../../errors.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
