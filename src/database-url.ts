@@ -34,6 +34,9 @@ export function serverUrlOf(text: string): URL | undefined {
   return parsed === null || parsed.pathname.includes('@') ? undefined : parsed;
 }
 
+/** A server with its password, which would become the name of a file: keywords and values, or a URL with a part of its `://`. */
+const serverAddress = /(?:^|\s)password\s*=|^postgres(?:ql)?(?::\/(?!\/)|\/+)[^/]*:[^/]*@/i;
+
 /** What to give in place of what is no database. */
 export const databaseForms = 'give the path of a file, such as ./billing.db, or postgres://USER@HOST/DATABASE';
 
@@ -41,8 +44,8 @@ export const databaseForms = 'give the path of a file, such as ./billing.db, or 
  * Throws a usage error for a path that nobody means. A leading `~` is one: shells leave it as it is after `=` and in files of
  * variables, so a directory of that name would be made, and removing it is one space away from removing the home directory.
  * White space at either end is another, such as the end of a Windows line in a file of variables: an empty database would be
- * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign, and
- * for a dash, which other programs take for a stream.
+ * made beside the intended one, and written to. So it would for bytes that are no UTF-8, in whose place Node puts a sign, for a
+ * dash, which other programs take for a stream, and for the address of a server that is no URL.
  */
 export function refuseUnmeant(database: string): void {
   if (database === '') {
@@ -61,6 +64,12 @@ export function refuseUnmeant(database: string): void {
   if (database.includes('\uFFFD')) {
     throw new BillingError('usage', `the path of the database is not UTF-8 text: "${database}"`, {
       hint: 'let whoever gives the path use UTF-8; if the file is really called that, rename it first, while nothing uses it',
+    });
+  }
+  // Most paths have neither sign; see `pathOfFileUrl`.
+  if ((database.includes('=') || database.includes('@')) && serverAddress.test(database)) {
+    throw new BillingError('usage', 'the database is the address of a server in another form than a URL', {
+      hint: 'write it as postgres://USER@HOST/DATABASE, or put ./ before the name of a file',
     });
   }
   if (!database.startsWith('~') || !/^~(?:[\\/]|$)/.test(database)) return;

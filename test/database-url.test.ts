@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { withoutFileScheme, withoutPassword } from '../src/database-url.ts';
+import { refuseUnmeant, withoutFileScheme, withoutPassword } from '../src/database-url.ts';
 
 test.each([
   [
@@ -43,6 +43,27 @@ test.each([
   ['postgres://localhost/books', 'postgres://localhost/books'],
 ])('%s is the database %s', (url, database) => {
   expect(withoutFileScheme(url)).toBe(database);
+});
+
+test.each([
+  'host=db.example user=ada password=secret dbname=book',
+  "PASSWORD='secret' host=db.example",
+  'postgres//ada:secret@db.example/book',
+  'postgresql:/ada:secret@db.example/book',
+])('an address of a server that is no URL becomes no file, and its password is not shown: %s', (database) => {
+  expect(() => refuseUnmeant(database)).toThrow(
+    expect.objectContaining({ kind: 'usage', message: expect.not.stringContaining('secret') as unknown }),
+  );
+});
+
+test.each([
+  'postgres://ada:secret@db.example/book?sslmode=require',
+  'postgres//book.db',
+  'books/postgres/a@b.db',
+  'user=ada.db',
+  './password=old.db',
+])('%s is a database', (database) => {
+  expect(() => refuseUnmeant(database)).not.toThrow();
 });
 
 test.each(['file:', 'sqlite:', 'file://elsewhere/srv/x.db', 'file:~/x.db'])('%s names no file', (url) => {
