@@ -4,17 +4,21 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { createEngine } from '../src/engine/engine.ts';
 import { limits } from '../src/limits.ts';
+import type { Moment } from '../src/operations/field-rules.ts';
 import type { Engine } from '../src/operations/index.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 
+/** The clock of the service. */
+export const machineTime = (): Moment => ({ epochMilliseconds: Date.now() });
+
 /** Closing the engine closes the store. */
-export function engineOn(store: Store, now = (): Temporal.Instant => Temporal.Now.instant()): Engine {
+export function engineOn(store: Store, now = machineTime): Engine {
   const { finalizationGraceHours } = limits;
   return createEngine({ store, now, newId: randomUUIDv7, randomBytes, finalizationGraceHours });
 }
 
 /** The engine on a file, which is made if it is missing; closing the engine closes the file. */
-export async function openBook(file: string, now?: () => Temporal.Instant): Promise<Engine> {
+export async function openBook(file: string, now?: () => Moment): Promise<Engine> {
   return engineOn(await openStore(file), now);
 }

@@ -8,7 +8,7 @@ import { createServer as createBareServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { createServer } from '../src/server/server.ts';
-import { openBook } from './engine.ts';
+import { machineTime, openBook } from './engine.ts';
 
 const [database] = process.argv.slice(2);
 process.send?.({ url: database === undefined ? await serveHello() : await serveBook(database) });
@@ -28,8 +28,14 @@ async function serveHello(): Promise<string> {
 }
 
 async function serveBook(file: string): Promise<string> {
-  const now = (): Temporal.Instant => Temporal.Now.instant();
-  const engine = await openBook(file, now);
-  const server = createServer({ engine, version: 'bench', port: 0, rateLimitPerMinute: 1e9, now, newId: randomUUIDv7 });
+  const engine = await openBook(file);
+  const server = createServer({
+    engine,
+    version: 'bench',
+    port: 0,
+    rateLimitPerMinute: 1e9,
+    now: machineTime,
+    newId: randomUUIDv7,
+  });
   return (await server.listen()).url;
 }

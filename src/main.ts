@@ -225,12 +225,12 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
     };
     const tellFailure = (of: string, error: unknown): void => tell({ [of]: 'failed', error });
     const { version } = packageFacts;
-    const metrics = createMetrics({ engine, version, now });
+    const metrics = createMetrics({ engine, version, now: machineTime });
     const server = createServer({
       ...options,
       metrics,
       version,
-      now,
+      now: machineTime,
       newId,
       log: tell,
     });

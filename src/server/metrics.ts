@@ -7,6 +7,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
+import type { Moment } from '../operations/field-rules.ts';
 import type { Engine } from '../operations/index.ts';
 import { inTime } from './in-time.ts';
 import type { RequestLog } from './request-log.ts';
@@ -33,7 +34,7 @@ const ownFailures: ReadonlyMap<number | undefined, ErrorKind> = new Map(
 export interface MetricsOptions {
   readonly engine: Pick<Engine, 'vitals'>;
   readonly version: string;
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
   /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
   readonly probeMilliseconds?: number | undefined;
 }
@@ -80,11 +81,11 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
   async function look(): Promise<void> {
     try {
       const { pendingTransactions, dueDeliveries, oldestDueAt } = await inTime(engine.vitals(), probeMilliseconds);
-      const waited = oldestDueAt === undefined ? 0 : now().since(oldestDueAt).total('seconds');
+      const waited = oldestDueAt === undefined ? 0 : now().epochMilliseconds - Date.parse(oldestDueAt);
       databaseUp.set(1);
       pending.set(pendingTransactions);
       deliveriesDue.set(dueDeliveries);
-      oldestDelivery.set(Math.max(0, waited));
+      oldestDelivery.set(Math.max(0, waited) / 1000);
     } catch {
       databaseUp.set(0);
       for (const unknown of [pending, deliveriesDue, oldestDelivery]) unknown.remove();

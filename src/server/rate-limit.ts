@@ -10,6 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import { RateLimitedError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { keepLatest } from '../once.ts';
+import type { Moment } from '../operations/field-rules.ts';
 
 const windowMilliseconds = 60_000;
 
@@ -29,7 +30,7 @@ export interface RateLimitOptions {
   /** 0 lifts all limits. */
   readonly requestsPerMinute: number;
   readonly eventBytesPerMinute: number;
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
 }
 
 const unlimited: RateLimits = {
@@ -100,7 +101,7 @@ interface Bucket {
  * `waitOf` and `take` give the milliseconds until the next token, 0 if there is one. Tokens spent beyond the last have to come
  * in first. The least recently seen addresses are forgotten.
  */
-function createTokenBuckets(tokens: number, now: () => Temporal.Instant) {
+function createTokenBuckets(tokens: number, now: () => Moment) {
   const buckets = new Map<string, Bucket>();
   const full = tokens * windowMilliseconds;
 

@@ -10,6 +10,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { allOperations } from '../operations/all.ts';
+import type { Moment } from '../operations/field-rules.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
@@ -44,7 +45,7 @@ export interface ServerOptions {
   readonly trustProxy?: string | undefined;
   /** Connections per address. Default: `limits.socketsPerAddress`, or no limit if only this machine can connect. */
   readonly socketsPerAddress?: number | undefined;
-  readonly now: () => Temporal.Instant;
+  readonly now: () => Moment;
   readonly newId: () => string;
   readonly log?: ((entry: RequestLog) => void) | undefined;
   /** The counters; without them there is no `/metrics`. */
