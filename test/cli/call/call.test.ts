@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/operations/index.ts';
+import type { Answer, Billing } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
 const body = (value: unknown): Partial<Answer> => ({ body: value as Answer['body'] });
@@ -57,6 +57,16 @@ describe('--dry-run', () => {
     expect(JSON.parse(stdout)).toEqual({ dryRun: { method: 'DELETE', path, ifMatch: 'v7' } });
   });
 
+  test.each([
+    ['bill run', 'all of it was done, and nothing was kept'],
+    ['events drop --before 2026-01-01', 'nothing was changed'],
+  ])('asks nobody on production where it rehearses, and says what became of it: %s', async (line, words) => {
+    const shell = createShell();
+    await shell.run('profile add books --environment production --database ./books.db');
+    const { code, stderr } = await shell.run(`${line} --dry-run --profile books`);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`dry run on production: ${words}\n`)]);
+  });
+
   test('of an operation without a request names the operation and what it is about', async () => {
     expect((await createShell().run('keys revoke k1 --dry-run')).stdout).toBe('CALL keys.revoke k1\n');
     const { stdout } = await createShell().run('keys revoke k1 --dry-run -o json');
@@ -110,6 +120,41 @@ test.each(['-o name', '--json id', '--columns id', '--jq .data.id'])(
       0,
       'the secret was not printed, and is not shown again; make a new one with: tally keys rotate k1\n',
     ]);
+  },
+);
+
+test.each<[string, Partial<Answer>, string]>([
+  [
+    'took the place of an earlier one',
+    { knownEvents: { unchanged: 0, replaced: 1 } },
+    '1 event replaced: what came earlier under the same key is no longer billed\n',
+  ],
+  [
+    'names a contract of another time',
+    { outsideContractCount: 1 },
+    'warning: 1 event names a contract that does not cover its time: nobody is billed\n' +
+      '  hint: send it again, under the same key, with the contract of that time or with none\n',
+  ],
+])('of an event that %s it is told who is billed', async (_what, answer, told) => {
+  const shell = createShell({ reply: () => answer });
+  const event = 'usage ingest --event-name e --external-customer-id a --timestamp 2026-03-01T00:00:00Z';
+  expect(await shell.run(event)).toMatchObject({ code: 0, stderr: told });
+});
+
+test.each(['customers list', 'customers pause c1', 'bill run --dry-run'])(
+  'what was opened for %s is closed, whether it was answered or refused',
+  async (line) => {
+    let open = 0;
+    const call = vi.fn<() => Promise<Partial<Answer>>>();
+    const openBilling = async () => {
+      open += 1;
+      return await Promise.resolve({ billing: { call } as unknown as Billing, close: async () => void (open -= 1) });
+    };
+    const shell = createShell({ dependencies: { openBilling } });
+    call.mockResolvedValue(body({ data: [] }));
+    expect([(await shell.run(line)).code, call.mock.calls.length > 0, open]).toEqual([0, true, 0]);
+    call.mockRejectedValue(new BillingError('conflict', 'no'));
+    expect([(await shell.run(line)).code, open]).toEqual([7, 0]);
   },
 );
 

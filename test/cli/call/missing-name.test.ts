@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { idWithin } from '../../../src/cli/call/kinds-of-id.ts';
+import { NotFoundError } from '../../../src/errors.ts';
+import type { Answer } from '../../../src/operations/index.ts';
 import { createStage, madeOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
+import { createShell } from '../shell.ts';
 
 let stage: CommandStage;
 let customer = '';
@@ -53,8 +56,10 @@ test.each(['acme', 'ADA@acme.example', 'Ac'])(
     expect((await stage.tally(['credits', 'balance', text])).stderr).toContain(
       `hint: Acme is a customer; see the contracts with: tally contracts list --customer-id ${customer}\n`,
     );
-    const listed = await stage.tally(['invoices', 'list', '--customer-id', text]);
-    expect(listed.stderr).toContain(`no customer has the id ${text}; that of Acme is ${customer}\n`);
+    for (const flags of [[], ['--all']]) {
+      const listed = await stage.tally(['invoices', 'list', '--customer-id', text, ...flags]);
+      expect(listed.stderr).toContain(`no customer has the id ${text}; that of Acme is ${customer}\n`);
+    }
   },
 );
 
@@ -73,12 +78,38 @@ test('where a piece of a name is that of several customers, all of them are name
   expect((await stage.tally(['customers', 'get', 'two'])).stderr).toContain(`is ${other}\n`);
   expect((await stage.tally(['customers', 'get', 'acme'])).stderr).toContain(`is ${customer}\n`);
   expect((await stage.tally(['customers', 'get', 'acme t'])).stderr).toContain(`is ${other}\n`);
-  for (const name of ['Acme 3', 'Acme 4', 'Acme 5', 'Acme 6']) {
+  for (const [name, hint] of [
+    ['Acme 3', 'that could be 3 customers: Acme 3 '],
+    ['Acme 4', 'that could be 4 customers: Acme 4 '],
+    ['Acme 5', 'that could be 5 customers: Acme 5 '],
+    ['Acme 6', 'that could be 6 customers: give more of the name\n'],
+  ] as const) {
     expect((await stage.tally(words.map((word) => (word === 'Acme Two' ? name : word)))).exitCode).toBe(0);
+    expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(`hint: ${hint}`);
   }
-  expect((await stage.tally(['customers', 'get', 'ac'])).stderr).toContain(
-    'hint: that could be 6 customers: give more of the name\n',
-  );
+});
+
+test.each([
+  ['the first page', 5, 'the id of Initech is c5\n'],
+  ['the last page that is read', 950, 'the id of Initech is c950\n'],
+  ['no page that is read', 1050, 'the id of Old initech is c0\n'],
+])('a name that begins with the text is meant before one that contains it, where it is on %s', async (_, at, hint) => {
+  const names = (index: number) => (index === at ? 'Initech' : index === 0 ? 'Old initech' : `Customer ${index}`);
+  const shell = createShell({
+    reply({ name, input: { query = {} } }) {
+      if (name !== 'customers.list') throw new NotFoundError('no customer has this id', { requestId: 'req-1' });
+      const offset = Number(query['offset'] ?? 0);
+      const rows = Array.from({ length: 100 }, (_row, index) => ({
+        id: `c${offset + index}`,
+        name: names(offset + index),
+      }));
+      const data = query['externalCustomerId'] === undefined ? rows : [];
+      return { body: { data, hasMore: offset < 1100, total: 1200 } as unknown as Answer['body'] };
+    },
+  });
+  const { code, stderr } = await shell.run('customers get init -o json');
+  expect([code, stderr]).toEqual([4, expect.stringContaining(hint)]);
+  expect(stderr).toContain('"requestId":"req-1"');
 });
 
 describe('an id', () => {

@@ -262,7 +262,10 @@ describe('pulling', () => {
     const before = await listed();
     expect(before).toContain(spare);
     await on.made('pricing', 'archive', spare);
-    expect((await on.pull([])).exitCode).toBe(0);
+    const check = await on.pull(['--check', '-o', 'json']);
+    const gone = { contractId: null, kind: 'pricing', id: spare, difference: 'not at the service', fields: [] };
+    expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([10, { data: [gone] }]);
+    expect((await on.pull([])).stderr).toContain('0 records new, 0 changed');
     expect(await listed()).toEqual(before.filter((id) => id !== spare));
     expect((await on.offline('pricing', 'get', spare)).exitCode).toBe(0);
     expect((await on.pull(['--check'])).exitCode).toBe(0);

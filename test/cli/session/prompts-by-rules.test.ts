@@ -1,3 +1,7 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import type { Answer } from '../../../src/operations/index.ts';
@@ -41,6 +45,16 @@ test.each<[string, readonly string[], readonly string[], object]>([
   ],
 ])('what a rule across fields misses is asked for: %s', async (line, answers, flags, body) => {
   expect(await asked(line, answers)).toMatchObject({ flags, body });
+});
+
+test('nothing is asked for that a file has', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'tally-input-')), 'grant.json');
+  writeFileSync(file, JSON.stringify({ amountCents: 2500, expiresAt: '2099-12-31T00:00:00Z' }));
+  expect(await asked(`credits grant k1 --input ${file}`, [])).toMatchObject({
+    code: 0,
+    flags: [],
+    body: { amountCents: 2500 },
+  });
 });
 
 test('a question names other fields by their flags, as help does', async () => {
