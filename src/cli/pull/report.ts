@@ -113,7 +113,8 @@ const words: Readonly<Record<Exclude<State, 'same'>, string>> = {
   gone: 'not at the service',
 };
 
-export async function reportCheck({ wanted, outcomes, failures, prices }: Done, session: Session): Promise<void> {
+/** Returns how many differences there are. */
+export async function reportCheck({ wanted, outcomes, failures, prices }: Done, session: Session): Promise<number> {
   const rowsOf = (contractId: string | null, compared: readonly Compared[]) =>
     compared.flatMap(({ kind, id, state, fields: paths }) =>
       state === 'same' ? [] : [{ contractId, kind, id, difference: words[state], fields: paths }],
@@ -136,4 +137,5 @@ export async function reportCheck({ wanted, outcomes, failures, prices }: Done, 
     session,
     say`${outcomes.size} of ${counted(wanted.length, 'contract')} compared: ${counted(data.length, 'difference')}`,
   );
+  return data.length;
 }

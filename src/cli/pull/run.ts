@@ -20,7 +20,6 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
-import type { Compared } from './compare.ts';
 import { report, reportCheck, viewOf } from './report.ts';
 import type { ContractOutcome } from './report.ts';
 import { createPullSource } from './source.ts';
@@ -141,7 +140,8 @@ async function work(job: Work): Promise<void> {
   const prices = isCheck || outcomes.size > 0 ? compared : [];
   const done = { wanted, outcomes, failures, prices };
   const alike = kindOfAll(failures, wanted.length);
-  if (isCheck && alike === undefined) await reportCheck(done, session);
+  let differenceCount = 0;
+  if (isCheck && alike === undefined) differenceCount = await reportCheck(done, session);
   else if (alike === undefined) await report(done, { session, location: mirror.location, hasContracts });
   if (stoppedBy !== undefined) {
     const undone = `${wanted.length - outcomes.size} of ${counted(wanted.length, 'contract')}`;
@@ -152,7 +152,7 @@ async function work(job: Work): Promise<void> {
     await mirror.noteRun(undefined);
   }
   if (failures.size > 0) throw failureOf(failures, alike);
-  if (isCheck) refuseDifferences([...prices, ...[...outcomes.values()].flatMap(({ compared }) => compared)]);
+  if (differenceCount > 0) throw differing(differenceCount);
 }
 
 interface Pulling {
@@ -189,17 +189,10 @@ function createPull({ mirror, service, isCheck }: Work, { outcomes, failures, ke
   };
 }
 
-/** Throws BillingError `checkFailed` if anything differs. */
-function refuseDifferences(compared: readonly Compared[]): void {
-  const differing = compared.filter(({ state }) => state !== 'same');
-  if (differing.length === 0) return;
-  throw new BillingError(
-    'checkFailed',
-    `the mirror differs from the service in ${counted(differing.length, 'place')}`,
-    {
-      hint: 'bring it up to date with the same command without --check',
-    },
-  );
+function differing(count: number): BillingError {
+  return new BillingError('checkFailed', `the mirror differs from the service in ${counted(count, 'place')}`, {
+    hint: 'bring it up to date with the same command without --check',
+  });
 }
 
 /** When the interrupted pull of the same contracts began, which this one continues; undefined if there is none. */

@@ -265,7 +265,8 @@ describe('the file', () => {
     const database = new DatabaseSync(on.mirror);
     const change = (kind: string, from: string, to: string) =>
       database.prepare('UPDATE records SET body = replace(body, ?, ?) WHERE kind = ?').run(from, to, kind);
-    change('customer', 'Globex', 'Initech');
+    // Acme has two contracts.
+    change('customer', '"Acme"', '"Initech"');
     change('ledger', '"amountCents":700', '"amountCents":701');
     database.exec("DELETE FROM records WHERE rowid IN (SELECT rowid FROM records WHERE kind = 'invoice' LIMIT 1)");
     database.exec(
@@ -276,7 +277,9 @@ describe('the file', () => {
     copyFileSync(on.mirror, before);
     const { exitCode, stdout, stderr } = await on.pull(['--check', '-o', 'json']);
     expect(exitCode).toBe(10);
-    expect(stderr).toContain('in 4 places');
+    expect(stderr).toContain(
+      '3 of 3 contracts compared: 4 differences\ntally: the mirror differs from the service in 4 places',
+    );
     const { data } = JSON.parse(stdout) as { data: { kind: string; difference: string; fields: string[] }[] };
     expect(data.map(({ kind, difference, fields }) => `${kind} ${difference} ${fields.join()}`).toSorted()).toEqual([
       'customer differs name',
