@@ -292,6 +292,19 @@ describe('the file', () => {
     expect((await on.pull(['--check'])).exitCode).toBe(0);
   });
 
+  test('has the prices of a plan that are listed no more, each under its id', async () => {
+    const price = ['--name', 'Old seat', '--model', 'FLAT', '--unit-amount', '5', '--price-interval', 'MONTH'];
+    const old = await on.made('pricing', 'create', '--product-name', 'Seats', ...price);
+    const plan = await on.made('plans', 'create', '--name', 'Old plan', '--item', `pricingId=${old}`);
+    const terms = ['--customer-id', on.acme, '--plan-id', plan, '--start-date', '2026-03-01'];
+    const contract = await on.made('contracts', 'create', ...terms);
+    await on.made('plans', 'archive', plan);
+    await on.made('pricing', 'archive', old);
+    expect((await on.pull(['--contract', contract, '--plan', plan])).exitCode).toBe(0);
+    const asked = ['pricing', 'get', old, '-o', 'json'];
+    expect((await on.offline(...asked)).stdout).toBe((await on.stage.tally(asked)).stdout);
+  });
+
   test('is said to lack at the service only what the service does not know', async () => {
     await on.pullAll();
     const [failing = '', unknown = ''] = on.contracts;
