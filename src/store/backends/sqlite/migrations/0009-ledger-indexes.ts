@@ -68,7 +68,7 @@ const unique = [
 ];
 
 /** What belongs to a rebuilt table, beside the index by contract. */
-export const ledgerGuards = [
+const ledgerGuards = [
   'CREATE INDEX "ledgerEntries_invoice" ON "ledgerEntries" ("orgId", "invoiceId") WHERE "invoiceId" IS NOT NULL',
   `CREATE UNIQUE INDEX "ledgerEntries_externalId" ON "ledgerEntries" ("orgId", "contractId", "externalId")
      WHERE "externalId" IS NOT NULL`,
@@ -77,16 +77,23 @@ export const ledgerGuards = [
   ...appendOnly('ledgerEntries', 'a ledger entry'),
 ];
 
+/** Makes the ledger anew by this definition, with its rows as they are and an index by contract of this key. */
+export function rebuiltLedger(definition: readonly string[], contractKey: string): readonly string[] {
+  return [
+    `CREATE TABLE "newLedgerEntries" (${definition.join(', ')}) STRICT`,
+    'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
+    'DROP TABLE "ledgerEntries"',
+    'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
+    `CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" (${contractKey})`,
+    ...ledgerGuards,
+  ];
+}
+
 export const ledgerIndexes: Migration = {
   version: 9,
   rebuildsTables: true,
   statements: [
-    `CREATE TABLE "newLedgerEntries" (${[...ledgerColumns, ...unique, ...ledgerRules].join(', ')}) STRICT`,
-    'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
-    'DROP TABLE "ledgerEntries"',
-    'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
-    'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("orgId", "contractId")',
-    ...ledgerGuards,
+    ...rebuiltLedger([...ledgerColumns, ...unique, ...ledgerRules], '"orgId", "contractId"'),
     // Many grants expire at one instant; within it, the index is in the order of time, too.
     'DROP INDEX "grantExpiries_due"',
     'CREATE INDEX "grantExpiries_due" ON "grantExpiries" ("orgId", "expiresAt", "grantId")',

@@ -4,7 +4,7 @@
  * every contract that it touches. It also let SQLite prefer an index over the whole organization for a few contracts.
  */
 
-import { ledgerColumns, ledgerGuards, ledgerRules } from './0009-ledger-indexes.ts';
+import { ledgerColumns, ledgerRules, rebuiltLedger } from './0009-ledger-indexes.ts';
 import type { Migration } from './migration.ts';
 
 const definition = [
@@ -18,12 +18,5 @@ const definition = [
 export const ledgerByContract: Migration = {
   version: 15,
   rebuildsTables: true,
-  statements: [
-    `CREATE TABLE "newLedgerEntries" (${definition.join(', ')}) STRICT`,
-    'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
-    'DROP TABLE "ledgerEntries"',
-    'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
-    'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("contractId")',
-    ...ledgerGuards,
-  ],
+  statements: rebuiltLedger(definition, '"contractId"'),
 };

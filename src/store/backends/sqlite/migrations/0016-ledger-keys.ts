@@ -4,7 +4,7 @@
  */
 
 import { frozenLines, invoiceLineColumns } from './0001-billing.ts';
-import { ledgerColumns, ledgerGuards, ledgerRules, ofOrganization } from './0009-ledger-indexes.ts';
+import { ledgerColumns, ledgerRules, ofOrganization, rebuiltLedger } from './0009-ledger-indexes.ts';
 import type { Migration } from './migration.ts';
 
 const definition = [
@@ -17,12 +17,7 @@ export const ledgerKeys: Migration = {
   version: 16,
   rebuildsTables: true,
   statements: [
-    `CREATE TABLE "newLedgerEntries" (${definition.join(', ')}) STRICT`,
-    'INSERT INTO "newLedgerEntries" SELECT * FROM "ledgerEntries" ORDER BY "seq"',
-    'DROP TABLE "ledgerEntries"',
-    'ALTER TABLE "newLedgerEntries" RENAME TO "ledgerEntries"',
-    'CREATE INDEX "ledgerEntries_contract" ON "ledgerEntries" ("contractId")',
-    ...ledgerGuards,
+    ...rebuiltLedger(definition, '"contractId"'),
     `CREATE TABLE "newInvoiceLines" (${invoiceLineColumns.join(', ')}) STRICT, WITHOUT ROWID`,
     'INSERT INTO "newInvoiceLines" SELECT * FROM "invoiceLines"',
     'DROP TABLE "invoiceLines"',
