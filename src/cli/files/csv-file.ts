@@ -36,6 +36,34 @@ export function isAboutCsv(code: string): boolean {
   return code.startsWith('CSV_') || code === 'INVALID_OPENING_QUOTE';
 }
 
+/** What the parser says of the place at which it stopped. */
+interface CsvFault extends Error {
+  readonly code: string;
+  /** Rows before this one, the header included. */
+  readonly records: number;
+  readonly lines: number;
+  /** Place of the cell in its row, from 0. */
+  readonly index: number;
+}
+
+const faults: Readonly<Record<string, (fault: CsvFault) => string>> = {
+  CSV_QUOTE_NOT_CLOSED: ({ records }) => `a quote is opened in the row after the first ${records} and never closed`,
+  INVALID_OPENING_QUOTE: ({ lines, index }) =>
+    `cell ${index + 1} on line ${lines} holds a quote, but does not begin with one`,
+  CSV_INVALID_CLOSING_QUOTE: ({ lines, index }) =>
+    `cell ${index + 1} on line ${lines} goes on behind its closing quote`,
+};
+
+/** The refusal of a file that the parser refuses: an error for which `isAboutCsv` is true. */
+export function notCsv(
+  error: unknown,
+  hint = 'a cell that holds a quote is written in quotes, and each quote in it twice',
+): BadRequestError {
+  const fault = error as CsvFault;
+  const reason = faults[fault.code]?.(fault) ?? fault.message;
+  return new BadRequestError(`the file is not valid CSV: ${reason}`, { cause: error, hint });
+}
+
 /** Throws a usage error for a file that cannot be read, and BadRequestError for one that is not CSV or has no header. */
 export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
@@ -77,8 +105,7 @@ function parsed<T>(text: string, parse: () => T, delimiter: string): T {
     if (!(error instanceof Error && 'code' in error && isAboutCsv(String(error.code)))) throw error;
     const [header = ''] = text.split(/\r?\n/, 1);
     // If another delimiter was meant, the parser complains of a quoted cell in the middle of a line.
-    const hint = header.includes(delimiter) ? undefined : delimiterHint([header]);
-    throw new BadRequestError(`the file is not valid CSV: ${error.message}`, { cause: error, hint });
+    throw notCsv(error, header.includes(delimiter) ? undefined : delimiterHint([header]));
   }
 }
 

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 import { BadRequestError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
-import { isAboutCsv, rowWithoutEnd } from '../files/csv-file.ts';
+import { isAboutCsv, notCsv, rowWithoutEnd } from '../files/csv-file.ts';
 import { measured, notUtf8, sniffed, unpacked, unpackOnce } from './input.ts';
 import type { ImportFormat } from './input.ts';
 import type { ImportedEvent, Mapping, MappingOptions } from './mapping.ts';
@@ -92,9 +92,7 @@ function meaningOf(error: unknown, { ifCut, ifWrong }: Remedies): unknown {
       hint: 'check its disk, or use a copy of the file',
     });
   }
-  if (isAboutCsv(code)) {
-    return new BadRequestError(`the file is not valid CSV: ${(error as Error).message}`, { cause: error });
-  }
+  if (isAboutCsv(code)) return notCsv(error);
   if (!code.startsWith('Z_')) return error;
   return new BadRequestError(`the file is damaged: it cannot be decompressed: ${(error as Error).message}`, {
     cause: error,

@@ -238,7 +238,17 @@ test('a JSON document may be one event, without a list around it', async () => {
 
 test.each([
   ['an empty file', '', 'the file is empty'],
-  ['an open quote', 'timestamp,customer\n"2026', 'the file is not valid CSV'],
+  [
+    'an open quote',
+    'timestamp,customer\n"2026',
+    'not valid CSV: a quote is opened in the row after the first 1 and never',
+  ],
+  [
+    'a quote in the middle of a cell',
+    'timestamp,x\n1,a"b\n',
+    'cell 2 on line 2 holds a quote, but does not begin with one',
+  ],
+  ['text behind a closing quote', 'timestamp,x\n"1" ,a\n', 'cell 1 on line 2 goes on behind its closing quote'],
 ])('%s is a bad request', async (_case, text, words) => {
   await expect(importText(text)).rejects.toMatchObject({ kind: 'badRequest', message: expect.stringContaining(words) });
 });
