@@ -109,7 +109,8 @@ export function createMethodTable(app: FastifyInstance): (url: string) => string
     patterns.push({ methods: [method].flat(), path: patternOf(url) });
   });
   return (url) => {
-    const path = url.split('?', 1)[0] ?? '';
+    // As the router does, which has refused what cannot be decoded.
+    const path = decodeURI(url.split(/[?#]/, 1)[0] ?? '');
     const methods = new Set(patterns.filter((each) => each.path.test(path)).flatMap((each) => each.methods));
     return methods.size === 0 ? [] : [...methods, 'OPTIONS'].toSorted();
   };

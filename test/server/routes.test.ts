@@ -95,6 +95,9 @@ describe('routes', () => {
     ['GET', '/v1/contracts/x/credits/promotional/grant?a=b', 'OPTIONS, POST'],
     ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
     ['DELETE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/v1/%63ustomers', 'GET, HEAD, OPTIONS, POST'],
+    ['PUT', '/v1/customers/a%2Fb', 'GET, HEAD, OPTIONS, PATCH'],
+    ['PUT', '/v1/customers#%E0', 'GET, HEAD, OPTIONS, POST'],
   ])('%s %s is answered with the methods that the path takes', async (method, path, allow) => {
     const service = await startService();
     const reply = await service.send(path, { method });
@@ -104,6 +107,14 @@ describe('routes', () => {
       error: { message: `this path takes ${allow}`, code: 'METHOD_NOT_ALLOWED' },
     });
   });
+
+  test.each(['GET', 'PUT', 'OPTIONS', 'PROPFIND', 'TRACE'])(
+    '%s of a path that cannot be decoded is a bad request',
+    async (method) => {
+      const service = await startService();
+      expect((await service.send('/v1/customers/%E0', { method })).status).toBe(400);
+    },
+  );
 
   test('OPTIONS says which methods a path takes, and nothing to other origins', async () => {
     const service = await startService();
