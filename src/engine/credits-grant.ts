@@ -5,6 +5,7 @@ import { decimal, microsOfCredits } from '../calculation/money.ts';
 import { centsOfCredits, creditsText } from '../whole-amounts.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
 import { canonicalJson } from '../canonical-json.ts';
+import { counted } from '../counted.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -121,7 +122,7 @@ function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest)
     refuse([{ path: 'creditAmount', message: `comes to ${derivedCents} cents, more than ${limits.centsMaximum}` }]);
   }
   if (amountCents !== undefined && amountCents !== derivedCents) {
-    const product = `${creditsText(creditMicros)} credits at ${rateCents} cents are ${derivedCents} cents`;
+    const product = `${creditsText(creditMicros)} at a rate of ${rateCents} come to ${counted(Number(derivedCents), 'cent')}`;
     refuse([{ path: 'amountCents', message: `contradicts the credits: ${product}` }]);
   }
   return { amountCents: derivedCents, creditMicros, creditRateCents: rateCents };

@@ -137,8 +137,8 @@ describe('a promotional grant', () => {
     ['neither mode', {}, '422 amountCents'],
     [
       'amounts that contradict each other',
-      { amountCents: 51, creditAmount: 10, creditRateCents: 5 },
-      '422 amountCents: contradicts the credits: 10 credits at 5 cents are 50 cents',
+      { amountCents: 51, creditAmount: 0.1, creditRateCents: 10 },
+      '422 amountCents: contradicts the credits: 0.1 at a rate of 10 come to 1 cent',
     ],
     [
       'more than 10^15 cents',
