@@ -127,13 +127,17 @@ async function organizationsOf(tx: Transaction, { place, store }: End): Promise<
   if (dropped !== undefined) throw droppedError(store, dropped.name);
   return await Promise.all(
     known.map(async ({ id, name }) => {
-      const eventCount = (await store.events.list(tx, { orgId: id, limit: 1, offset: 0 })).total;
+      const eventCount = await eventCountOf(store, tx, id);
       // The copy numbers its events anew, so that nobody could tell any more that some are gone.
       const { lastPlace } = await readEventHead(tx, id);
       if (place.events !== undefined && eventCount !== lastPlace) throw missingEvents(name, { eventCount, lastPlace });
       return { id, name, eventCount, ledgerHead: await readLedgerHead(tx, id) };
     }),
   );
+}
+
+async function eventCountOf({ events }: Store, tx: Transaction, orgId: string): Promise<number> {
+  return (await events.list(tx, { orgId, limit: 1, offset: 0 })).total;
 }
 
 function missingEvents(
@@ -203,7 +207,10 @@ async function copySnapshot(
     });
   }
   const total = content.organizations.reduce((sum, { eventCount }) => sum + eventCount, 0);
-  let done = 0;
+  let done = await target.store.read(async (to) => {
+    const counts = await Promise.all(content.organizations.map(({ id }) => eventCountOf(target.store, to, id)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  });
   for (const { id } of content.organizations) {
     await copyEvents(tx, id, { source, target, fingerprint, eventsAtOnce }, (copied) => {
       done += copied;
