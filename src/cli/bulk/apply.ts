@@ -43,6 +43,7 @@ export interface Applied {
 
 /** After these errors every further row would fail in the same way. */
 const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered', 'interrupted']);
+const done: ReadonlySet<RowStatus> = new Set<RowStatus>(['done', 'repeated']);
 const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
 const failuresInARow = 5;
 
@@ -155,8 +156,10 @@ async function sendUnits(
   }
 
   await Promise.all(Array.from({ length: options.concurrency }, (_, index) => work(index)));
-  if (signal.aborted) stoppedBy ??= new BillingError('interrupted', 'interrupted');
   const all = units.flatMap(({ lines }) => lines).toSorted((one, other) => one - other);
+  // An interrupt that came while the last rows were under way has stopped nothing.
+  const isDone = (line: number) => done.has(outcomes.get(line)?.status ?? 'pending');
+  if (signal.aborted && !all.every(isDone)) stoppedBy ??= new BillingError('interrupted', 'interrupted');
   const pending = (line: number): RowOutcome => ({ line, status: 'pending', id: '', error: '' });
   return { outcomes: all.map((line) => outcomes.get(line) ?? pending(line)), stoppedBy };
 }

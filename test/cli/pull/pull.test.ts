@@ -114,14 +114,20 @@ describe('pulling', () => {
 
   /** Stops a pull in its middle. */
   async function interrupted(words: readonly string[]): Promise<CommandResult> {
+    const outcome = await stopped(words, 12);
+    expect(outcome.exitCode).toBe(130);
+    return outcome;
+  }
+
+  /** Stops a pull while it waits for the answer to its request of that number. */
+  async function stopped(words: readonly string[], requestNumber: number): Promise<CommandResult> {
     let stop: () => void = () => undefined;
     const untilStopped = async () => await new Promise<void>((resolve) => (stop = resolve));
     const from = on.proxy.requests.length;
     on.watch(() => {
-      if (on.proxy.requests.length === from + 12) stop();
+      if (on.proxy.requests.length === from + requestNumber) stop();
     });
     const outcome = await on.pull([...words, '-o', 'json'], { untilStopped });
-    expect(outcome.exitCode).toBe(130);
     on.watch(() => undefined);
     on.tick();
     return outcome;
@@ -137,6 +143,16 @@ describe('pulling', () => {
     expect(before).toContain('pending');
     return { all, before };
   }
+
+  test('that is interrupted after its last request is whole', async () => {
+    const words = ['--contract', ...(await nineContracts())];
+    await on.pull(words);
+    const began = on.proxy.requests.length;
+    await on.pull(words);
+    const requestCount = on.proxy.requests.length - began;
+    const outcome = await stopped(words, requestCount);
+    expect([outcome.exitCode, results(outcome.stdout)]).toEqual([0, Array.from({ length: 9 }, () => 'same')]);
+  });
 
   test('goes on where it was interrupted', async () => {
     const { all, before } = await pullInterrupted();
