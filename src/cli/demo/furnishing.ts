@@ -7,6 +7,7 @@ import { makeDirectory } from '../../make-directory.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 import { processorCustomerIdField, providers } from '../../operations/providers.ts';
 import { writeOutputFile } from '../files/output-file.ts';
+import { idOf } from './story.ts';
 import type { Tally } from './story.ts';
 
 /** Continues, silently, where the story of generated events ended. */
@@ -22,20 +23,9 @@ export async function furnish(
   await tally(['invoices', 'pay', paidInvoice, '--status', 'paid']);
   const linked = ['--provider', providers.paymentProcessor1, '--payment-provider-id', 'cus_100'];
   const contact = 'name=Accounts,email=accounts@hooli.example,roles=accounts_payable';
-  const hooli = await tally(
-    [
-      'customers',
-      'create',
-      '--name',
-      'Hooli',
-      '--external-customer-id',
-      'hooli',
-      '--contact',
-      contact,
-      ...linked,
-    ].concat(['-o', 'name']),
-  );
-  const terms = ['--customer-id', hooli.trim(), '--plan-id', plan, '--start-date', '2026-03-01'];
+  const named = ['--name', 'Hooli', '--external-customer-id', 'hooli', '--contact', contact];
+  const hooli = await idOf(tally, ['customers', 'create', ...named, ...linked]);
+  const terms = ['--customer-id', hooli, '--plan-id', plan, '--start-date', '2026-03-01'];
   await tally(['contracts', 'create', ...terms], [exampleIds.hooliContract, exampleIds.draft]);
   await tally(['keys', 'create', '--name', 'demo', '--scopes', 'customers:read'], [exampleIds.key]);
   const receiver = ['--url', 'http://127.0.0.1:4000/', '--allow-private'];

@@ -60,7 +60,7 @@ function line(texts: TemplateStringsArray, ...values: readonly (string | readonl
 }
 
 /** The id that a creating command prints, which the next command takes. */
-async function idOf(tally: Tally, words: readonly string[], ids?: readonly string[]): Promise<string> {
+export async function idOf(tally: Tally, words: readonly string[], ids?: readonly string[]): Promise<string> {
   return (await tally([...words, '-o', 'name'], ids)).trim();
 }
 
