@@ -2,7 +2,6 @@
 
 import type {
   Catalog,
-  MeterDefinition,
   PlanDefinition,
   PriceDefinition,
   ProductDefinition,
@@ -10,30 +9,16 @@ import type {
   Section,
 } from './definitions.ts';
 import type { Parsed } from './file-schema.ts';
+import { meterOf } from './live.ts';
 
 /** Converts one entry of each section. */
 export const definitionOf: { readonly [S in Section]: (entry: Parsed<S>) => Catalog[S][number] } = {
   products: (entry): ProductDefinition => entry,
-  meters: meterOf,
+  meters: (entry) => meterOf({ ...entry, aggregationType: entry.aggregationType ?? 'SUM' }),
   rateCards: (entry): RateCardDefinition => entry,
   pricing: priceOf,
   plans: planOf,
 };
-
-function meterOf(entry: Parsed<'meters'>): MeterDefinition {
-  const { code, displayName, description, sql } = entry;
-  if (sql !== undefined) return { code, displayName, description, sql };
-  return {
-    code,
-    displayName,
-    description,
-    aggregationType: entry.aggregationType ?? 'SUM',
-    aggregationKey: entry.aggregationKey,
-    eventTypeFilter: entry.eventTypeFilter,
-    propertyFilters: entry.propertyFilters,
-    groupKeys: entry.groupKeys,
-  };
-}
 
 function priceOf(entry: Parsed<'pricing'>): PriceDefinition {
   const { product, name, description, model, billingMode, unitAmount, flatAmount, priceInterval, meter } = entry;

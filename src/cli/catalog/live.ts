@@ -81,7 +81,8 @@ async function rateCardOf(billing: Billing, meterId: string, meter: string): Pro
   }
 }
 
-export function meterOf(row: RowOf<'meters.list'>): MeterDefinition {
+/** A meter without what else a service or a file says of it: with `sql` no other rule holds. */
+export function meterOf(row: MeterDefinition): MeterDefinition {
   const { code, displayName, description, sql } = row;
   if (sql !== undefined) return { code, displayName, description, sql };
   const { aggregationType, aggregationKey, eventTypeFilter, propertyFilters, groupKeys } = row;
