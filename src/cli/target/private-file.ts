@@ -5,7 +5,7 @@
  */
 
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { BillingError, isFailureOfDisk } from '../../errors.ts';
 import { isJsonObject } from '../../exact-json.ts';
@@ -136,10 +136,9 @@ export async function changePrivateFile(
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
       throw refusal(`${path} is a symbolic link`);
     const { default: Conf } = await import('conf');
-    const name = path.slice(dirname(path).length + 1).replace(/\.json$/, '');
     const conf = new Conf({
       cwd: dirname(path),
-      configName: name,
+      configName: basename(path, '.json'),
       configFileMode: 0o600,
       accessPropertiesByDotNotation: false,
     });
