@@ -18,8 +18,8 @@ export interface Target {
  * (security 3, SEC-10): a name such as `localhost` is looked up, and may lead elsewhere.
  */
 export function parseBaseUrl(text: string): Target {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) throw urlError(text, 'is not a URL; write it like https://billing.example.com');
+  const url = URL.parse(text);
+  if (url === null) throw urlError(text, 'is not a URL; write it like https://billing.example.com');
   if (url.username !== '' || url.password !== '') {
     throw new BillingError('usage', 'the base URL must not carry a user name or password');
   }
@@ -39,7 +39,7 @@ export function parseBaseUrl(text: string): Target {
  */
 export function parseProxyUrl(text: string): string {
   const withScheme = text.includes('://') ? text : `http://${text}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  const url = URL.parse(withScheme);
   if ((url?.protocol === 'http:' || url?.protocol === 'https:') && isDecodable(url)) return url.href;
   throw new BillingError('usage', 'HTTPS_PROXY does not name a usable proxy', {
     hint: 'write it like http://proxy.example.com:8080, with %25 for a % in a password; SOCKS is not supported',

@@ -166,9 +166,9 @@ function print(
 
 function checkedForward(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isLoopback = url !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url !== undefined && isLoopback && /^https?:$/.test(url.protocol)) return url;
+  const url = URL.parse(text);
+  const isLoopback = url !== null && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (isLoopback && /^https?:$/.test(url.protocol)) return url;
   throw new BillingError('usage', '--forward-to takes an address on this machine, such as http://127.0.0.1:3000/hook');
 }
 
