@@ -55,6 +55,7 @@ export interface Client extends Billing {
 export function createClient(options: ClientOptions): Client {
   const target = parseBaseUrl(options.baseUrl);
   checkKeyForm(options.key);
+  const timeGiven = options.timeoutMilliseconds ?? limits.totalTimeoutMilliseconds;
   const proxy =
     options.proxy === undefined || target.origin.startsWith('http:')
       ? undefined
@@ -71,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
     const operation = await loadOutline(name);
     if (operation.route === undefined) throw onlyEmbedded(operation, target);
     const request = requestOf(target, operation, input);
-    const deadline = deadlineFrom(options);
+    const deadline = options.now() + timeGiven;
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
     const { outcome, wasOpen } = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
@@ -91,7 +92,7 @@ export function createClient(options: ClientOptions): Client {
     let isOpen = false;
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
-      const found = await transport.send(request, { left: remaining(call.deadline), given: timeGiven(options) });
+      const found = await transport.send(request, { left: remaining(call.deadline), given: timeGiven });
       const wasOpen = isOpen;
       isOpen ||= found.kind === 'answer' ? leavesOpen(found) : found.mayHaveArrived;
       const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived: isOpen };
@@ -183,14 +184,6 @@ interface Exchanging {
 interface Exchange {
   readonly canRepeat: boolean;
   readonly deadline: number;
-}
-
-function deadlineFrom(options: ClientOptions): number {
-  return options.now() + timeGiven(options);
-}
-
-function timeGiven({ timeoutMilliseconds }: ClientOptions): number {
-  return timeoutMilliseconds ?? limits.totalTimeoutMilliseconds;
 }
 
 function reasonOf(outcome: HttpAnswer | NoAnswer): string {
