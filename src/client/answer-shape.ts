@@ -1,7 +1,7 @@
 /** The parts of a successful answer on which every service of this interface agrees (reliability 10). */
 
 import { isJsonObject } from '../exact-json.ts';
-import type { OperationFacts, Outline } from '../operations/operation.ts';
+import type { Outline } from '../operations/operation.ts';
 
 type Form = Outline['response'];
 type Members = Readonly<Record<string, Form>>;
@@ -12,7 +12,7 @@ type Members = Readonly<Record<string, Form>>;
  * a grant that was made. Any other field may be missing, null or unknown: other services' answers are shown as they are. An
  * undocumented answer may come without the member `data`, as semantics 1 shows a balance, and gets it here.
  */
-export function answered({ documented }: Pick<OperationFacts, 'documented'>, form: Form, body: unknown): unknown {
+export function answered({ documented, response: form }: Outline, body: unknown): unknown {
   if (!isJsonObject(body)) return undefined;
   const data = membersOf(form)?.['data'];
   if (data === undefined) return isResource(body, form) ? body : undefined;

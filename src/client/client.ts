@@ -128,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: HowToCheck | undefined): Reading {
-    return { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(answer), form: operation.response };
+    return { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(answer) };
   }
 
   function noAnswerFailure(

@@ -36,24 +36,23 @@ export interface HowToCheck {
 }
 
 export interface Reading {
-  readonly operation: OperationFacts;
+  readonly operation: Outline;
   readonly target: Target;
   /** For a write whose answer does not tell its outcome; absent for readings. */
   readonly howToCheck: HowToCheck | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The form of a successful body. */
-  readonly form: Outline['response'];
 }
 
 /** The answer of a success; throws the failure for anything else. */
 export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const { status, headers } = answer;
+  const { operation } = reading;
   if (status >= 300 && status < 400) throw redirectFailure(answer, reading);
   if (status < 200 || status >= 400) throw statusFailure(answer, reading);
   const { json, problem, hasDecimals } = jsonOf(answer);
-  const found = answered(reading.operation, reading.form, json);
-  const body = hasDecimals === true ? withPlainCounts(found, reading.form) : found;
-  if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(reading.operation), reading);
+  const found = answered(operation, json);
+  const body = hasDecimals === true ? withPlainCounts(found, operation.response) : found;
+  if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(operation), reading);
   const etag = headers['etag'] === undefined ? undefined : /^(?:W\/)?"(.*)"$/.exec(headers['etag'])?.[1];
   const mismatches = headers[answerHeaders.mismatches]?.split(',').map((name) => name.trim());
   const unchanged = countOf(headers[answerHeaders.unchangedEvents]);
