@@ -5,7 +5,7 @@ import { chooseOutput } from '../output/output.ts';
 import { createProfileStore } from '../target/profiles.ts';
 import type { ProfileStore } from '../target/profiles.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
-import type { Dependencies, OpenBilling, Session } from './session.ts';
+import type { Dependencies, OpenBilling, Opening, Session } from './session.ts';
 import { resolveEmbedded, resolveTarget } from '../target/target.ts';
 import type { EmbeddedTarget, Target, TargetOptions } from '../target/target.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -81,7 +81,7 @@ function tellingOpening(
 export function tellOfOpening(
   talk: Pick<Session, 'terminal' | 'flags'>,
   target: EmbeddedTarget,
-  { isNew, copyBefore }: Pick<OpenBilling, 'isNew' | 'copyBefore'>,
+  { isNew, copyBefore }: Opening,
 ): void {
   if (isNew === true && target.sources['database'] !== 'default')
     tell(talk, say`created ${target.database}: there was no database`);

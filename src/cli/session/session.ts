@@ -12,18 +12,22 @@ import type { SafeText } from '../terminal/safe-text.ts';
 import type { EmbeddedTarget, Target } from '../target/target.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-export interface OpenBilling {
+/** What opening a database has done to it. */
+export interface Opening {
+  /** Whether it was created. */
+  readonly isNew?: boolean;
+  /** Path of a copy of what it was, where it was upgraded. */
+  readonly copyBefore?: string | undefined;
+}
+
+export interface OpenBilling extends Opening {
   readonly billing: Billing;
   /** The same service, but nothing of a write is kept; only where the service is in this process. */
   readonly rehearsal?: Billing;
   /** Facts from the last answer of a remote service. */
   connection?(): ConnectionFacts | undefined;
-  /** Whether opening it created the database. */
-  readonly isNew?: boolean;
   /** URL of the proxy that leads to the service, without user name and password. */
   readonly proxy?: string | undefined;
-  /** Path of a copy of what the database was, where opening it has upgraded it. */
-  readonly copyBefore?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -43,12 +47,8 @@ export interface FailedTry {
   readonly reason: string;
 }
 
-export interface OpenEngine {
+export interface OpenEngine extends Opening {
   readonly engine: Engine;
-  /** Whether opening it created the database. */
-  readonly isNew?: boolean;
-  /** Path of a copy of what the database was, where opening it has upgraded it. */
-  readonly copyBefore?: string | undefined;
   /** Opens the sender of the database's webhooks; close it before the engine. */
   openWebhookSender(options: WebhookSenderOptions): Promise<WebhookSender>;
   close(): Promise<void>;
