@@ -309,5 +309,5 @@ function checkTimeZone(timeZone: string): void {
 }
 
 function usage(message: string, hint?: string): BillingError {
-  return new BillingError('usage', message, hint === undefined ? {} : { hint });
+  return new BillingError('usage', message, { hint });
 }

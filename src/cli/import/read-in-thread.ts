@@ -52,6 +52,6 @@ function unpacked({ json, isPlain, ...rest }: PackedBatch): Batch {
 }
 
 function errorOf({ kind, message, hint, code }: Failure): Error {
-  if (kind !== undefined) return new BillingError(kind, message, hint === undefined ? {} : { hint });
+  if (kind !== undefined) return new BillingError(kind, message, { hint });
   return Object.assign(new Error(message), code === undefined ? {} : { code });
 }
