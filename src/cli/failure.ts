@@ -32,7 +32,7 @@ export function tellFailure(error: unknown, context: FailureContext): number {
     debugHint(failure, error, context);
   const hint = words === undefined ? undefined : onSameTarget(words, context.flags ?? {});
   const { terminal } = context;
-  terminal.err(say`tally: ${oneLine(failure.message)}\n`);
+  terminal.err(say`tally: ${failure.message.replaceAll(/\s*\n\s*/g, ' ')}\n`);
   if (hint !== undefined) terminal.err(say`  hint: ${hint}\n`);
   if (context.isDebug) terminal.err(vouch(`${stackOf(error).map(safe).join('\n')}\n`));
   if (context.isJson) {
@@ -97,10 +97,6 @@ function mistakenFlagHint({ kind }: BillingError, { command, flags }: FailureCon
   if (kind !== 'usage' || given === undefined) return undefined;
   const meant = command?.flags.find(({ element }) => given.every((word) => element?.choices?.includes(word)));
   return meant === undefined ? undefined : `did you mean --${meant.flag}?`;
-}
-
-function oneLine(message: string): string {
-  return message.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** The flags for the fields whose paths a refusal names. */
