@@ -7,6 +7,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { isJsonObject } from '../../exact-json.ts';
 import { type Moment, timestampOf } from '../../operations/field-rules.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
 import { readOptionalTextFile } from '../files/files.ts';
@@ -103,14 +104,14 @@ function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined
 function membersOf(
   value: unknown,
   { path, at, known }: { readonly path: string; readonly at: string; readonly known: readonly string[] },
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> {
   if (value === '') return {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw invalid(path, `${at === '' ? 'the file' : at.slice(0, -1)} must consist of names with values`);
   }
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown !== undefined) throw invalid(path, `${at}${unknown} is not a rule; the rules are ${known.join(', ')}`);
-  return value as Record<string, unknown>;
+  return value;
 }
 
 function centsOf(value: unknown, { path, rule }: { readonly path: string; readonly rule: GrantRule }): bigint {

@@ -1,6 +1,7 @@
 /** Names in a scenario that stand for ids: `$contracts.acme`, `$plans.Standard`, `$steps.refund.data.id`. */
 
 import { BillingError } from '../../errors.ts';
+import { isJsonObject } from '../../exact-json.ts';
 import { nounOf } from '../call/kinds-of-id.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -38,7 +39,7 @@ export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: 
 export function resolved(value: unknown, names: Names): unknown {
   if (typeof value === 'string') return value.startsWith('$') ? resolvedText(value, names) : value;
   if (Array.isArray(value)) return value.map((each) => resolved(each, names));
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value)) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolved(each, names)]));
 }
 
