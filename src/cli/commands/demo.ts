@@ -11,6 +11,7 @@ import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { exampleIds } from '../../operations/example-ids.ts';
 import { shellWord } from '../command-line/shell-word.ts';
+import { countedIds } from '../counted-ids.ts';
 import { generateEvents } from '../demo/generated-events.ts';
 import { furnish } from '../demo/furnishing.ts';
 import { tellStory } from '../demo/story.ts';
@@ -217,13 +218,8 @@ function onStage(
 ): Dependencies {
   const { database, now, ids } = options;
   // After the ids that examples name.
-  let count = 0xff;
-  const newId = () => {
-    const named = ids.shift();
-    if (named !== undefined) return named;
-    count += 1;
-    return `01900000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
-  };
+  const countedId = countedIds(0xff);
+  const newId = () => ids.shift() ?? countedId();
   return {
     ...dependencies,
     env: { TALLY_DATABASE: database },

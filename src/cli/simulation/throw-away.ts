@@ -6,6 +6,7 @@ import { readCatalog } from '../catalog/live.ts';
 import { diffOf } from '../catalog/diff.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { takeSteps } from '../catalog/steps.ts';
+import { countedIds } from '../counted-ids.ts';
 import type { Dependencies, OpenBilling } from '../session/session.ts';
 
 /** Nothing is ever posted to it. It makes the service keep the events that it would send. */
@@ -49,12 +50,3 @@ export async function applyTo(billing: Billing, file: CatalogFile): Promise<void
 export const madeUpContacts = [
   { name: 'Accounts payable', email: 'billing@example.com', roles: ['accounts_payable'] },
 ] as const;
-
-/** Makes ids in the usual form, counted from 1. */
-function countedIds(): () => string {
-  let count = 0;
-  return () => {
-    count += 1;
-    return `01900000-0000-7000-8000-${count.toString(16).padStart(12, '0')}`;
-  };
-}
