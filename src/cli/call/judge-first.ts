@@ -8,9 +8,9 @@ import { judgeGrant } from '../operator/granting.ts';
 import type { JournalContext } from '../operator/journal-context.ts';
 import { journalContext } from '../session/open-billing.ts';
 import { timeoutOf } from '../session/open-session.ts';
+import { patienceMilliseconds } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
-import { patienceMilliseconds } from './subject.ts';
 
 /** Where a write is to go, before anybody has agreed to it. */
 export interface Asking {

@@ -12,9 +12,7 @@ import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { rowsOf, valueAt, wireText } from '../wire/rows.ts';
 import { ifTold } from '../session/if-told.ts';
-
-/** Short, because a person waits for the question. */
-export const patienceMilliseconds = 5_000;
+import { patienceMilliseconds } from '../session/prompts.ts';
 
 /**
  * What the first id of the command names, as its `get` shows it, one table row, with the name of its customer. Empty if there

@@ -118,6 +118,9 @@ function missingError(
   });
 }
 
+/** Short, because a person waits for the question. */
+export const patienceMilliseconds = 5_000;
+
 /** The service, opened for the first question that needs it. If it does not answer, the person types an id. */
 function lateService(session: Session) {
   let opened: OpenBilling | undefined;
@@ -125,7 +128,8 @@ function lateService(session: Session) {
     async choices(kind: ReferenceKind, firstId: string | undefined): Promise<readonly Choice[] | undefined> {
       const { choicesOf } = await import('./choices.ts');
       try {
-        opened ??= await session.dependencies.openBilling(await session.target(), { timeoutMilliseconds: 5_000 });
+        const options = { timeoutMilliseconds: patienceMilliseconds };
+        opened ??= await session.dependencies.openBilling(await session.target(), options);
         const found = await choicesOf(kind, opened.billing, { contractId: firstId });
         return found.length === 0 ? undefined : found;
       } catch (error) {
