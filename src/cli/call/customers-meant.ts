@@ -27,9 +27,9 @@ export async function withOwnId(id: string, billing: Billing): Promise<Customer 
  * with the text, else those whose name contains it.
  */
 export async function customersCalled(text: string, billing: Billing): Promise<readonly Customer[]> {
-  const wanted = folded(text.trim());
+  const wanted = caseless(text.trim());
   if (wanted === '') return [];
-  const nameOf = (row: unknown) => folded(valueAt(row, 'name'));
+  const nameOf = (row: unknown) => caseless(valueAt(row, 'name'));
   const isExact = (row: unknown) => textsOf(row).includes(wanted);
   const found = await searched('customers.list', billing, (row) => isExact(row) || nameOf(row).includes(wanted));
   const exact = found.filter(isExact);
@@ -64,10 +64,10 @@ export async function searched(
 function textsOf(row: unknown): string[] {
   const contacts = valueAt(row, 'billingContacts');
   const addresses = Array.isArray(contacts) ? contacts.map((contact) => valueAt(contact, 'email')) : [];
-  return [valueAt(row, 'name'), valueAt(row, 'legalName'), ...addresses].map(folded);
+  return [valueAt(row, 'name'), valueAt(row, 'legalName'), ...addresses].map(caseless);
 }
 
 /** The form that is compared, ignoring case. */
-export function folded(value: unknown): string {
+export function caseless(value: unknown): string {
   return wireText(value).normalize('NFC').toLowerCase();
 }

@@ -8,7 +8,7 @@ import { referenced } from '../../operations/references.ts';
 import { say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
-import { choiceOf, customersCalled, folded, searched, withOwnId } from './customers-meant.ts';
+import { choiceOf, customersCalled, caseless, searched, withOwnId } from './customers-meant.ts';
 import { idWithin, kindCalled, meantById } from './kinds-of-id.ts';
 import type { IdKind } from './kinds-of-id.ts';
 import { ifTold } from '../session/if-told.ts';
@@ -72,7 +72,7 @@ function listOfContracts(customerId: string): SafeText {
 async function oneCalled(kind: IdKind, text: string, billing: Billing) {
   const { operation, label } = referenced[kind];
   const namesOf = (row: unknown) => label.map((path) => wireText(valueAt(row, path)));
-  const called = (row: unknown) => namesOf(row).find((name) => folded(name) === folded(text));
+  const called = (row: unknown) => namesOf(row).find((name) => caseless(name) === caseless(text));
   const found = await searched(operation, billing, (row) => called(row) !== undefined);
   const exact = found.filter((row) => namesOf(row).includes(text));
   const [only, ...others] = exact.length > 0 ? exact : found;
