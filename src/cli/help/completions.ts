@@ -298,10 +298,11 @@ ${[...globals, ...lines].join('\n')}
 }
 
 function powershellScript(places: readonly Place[]): string {
-  const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(',');
+  const list = (words: readonly string[]) => words.map((word) => `'${word}'`).join(',');
+  const flagList = (names: readonly string[]) => list(names.map((name) => `--${name}`));
   const rows = places.map(
     ({ words, next, flags, asks, ids }) =>
-      `    '${words}' = @{ takes = ${ids}; next = @(${list(Object.keys(next))}); flags = @(${list(flags.map((flag) => `--${flag}`))}); asks = @(${list(asks.map((flag) => `--${flag}`))}) }\n`,
+      `    '${words}' = @{ takes = ${ids}; next = @(${list(Object.keys(next))}); flags = @(${flagList(flags)}); asks = @(${flagList(asks)}) }\n`,
   );
   return `${head('tally completion powershell | Out-String | Invoke-Expression')}
 Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
@@ -326,12 +327,12 @@ ${rows.join('')}  }
   if ($null -eq $place) { return }
   $previous = $before[-1]
   if ($previous -eq '-o') { $previous = '--output' }
-  $found = if ($place.asks -contains $previous -or @(${list(globalAsks.map((flag) => `--${flag}`))}) -contains $previous) {
+  $found = if ($place.asks -contains $previous -or @(${flagList(globalAsks)}) -contains $previous) {
     tally __complete $previous.TrimStart('-') @words @given @context 2>$null
   } elseif ($current -notlike '-*' -and $words.Count -eq 2 -and $given.Count -lt $place.takes) {
     tally __complete ($given.Count + 1) @words @given @context 2>$null
   } elseif ($current -like '-*') {
-    $place.flags + @(${list(globalNames.map((name) => `--${name}`))})
+    $place.flags + @(${flagList(globalNames)})
   } else {
     $place.next
   }
