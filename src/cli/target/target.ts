@@ -67,7 +67,9 @@ export function resolveEmbedded(options: TargetOptions): EmbeddedTarget | undefi
 }
 
 function embeddedOf(choice: Choice, options: TargetOptions): EmbeddedTarget | undefined {
-  if (choice.kind !== 'profile') return databaseTarget(choice, options);
+  if (choice.kind !== 'profile') {
+    return embedded(choice.name, { database: choice.source }, { environment: 'embedded' }, { choice, options });
+  }
   const profile = options.profiles.get(choice.name);
   const isEmbedded = profile.environment === 'embedded' || profile.database !== undefined;
   return isEmbedded ? embeddedProfile(choice, profile, options) : undefined;
@@ -97,11 +99,6 @@ function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice 
 
 function usualDatabase(dataDirectory: string): string {
   return join(dataDirectory, 'tallybook.db');
-}
-
-function databaseTarget(choice: Choice, options: TargetOptions): EmbeddedTarget {
-  const profile = { environment: 'embedded' } as const;
-  return embedded(choice.name, { database: choice.source }, profile, { choice, options });
 }
 
 function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
