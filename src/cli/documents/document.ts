@@ -86,7 +86,7 @@ function chosenFormat({ format, file }: DocumentFlags, { flags, output, terminal
 }
 
 /** Throws a usage error for any other ending: a program that opens such a file could not read it. */
-function endingOf(file: string): (typeof documentFormats)[number] | undefined {
+function endingOf(file: string): DocumentFormat | undefined {
   const [, ending] = /[^/\\]\.([^./\\]+)$/.exec(file.toLowerCase()) ?? [];
   const found = documentFormats.find((each) => each === (ending === 'htm' ? 'html' : ending));
   if (ending === undefined || found !== undefined) return found;
