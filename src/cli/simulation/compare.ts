@@ -16,7 +16,8 @@ import { refuseAlone } from '../command-line/goes-with.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
-import { moneyText, wireText } from '../wire/rows.ts';
+import { money } from '../views/blocks.ts';
+import { wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { requireEmbedded } from '../target/target.ts';
@@ -197,9 +198,8 @@ function tellComparison(
     quantityCount === undefined
       ? counted(eventCount ?? 0, 'event')
       : say`${quantityCount} invoiced ${quantityCount === 1 ? 'quantity' : 'quantities'}`;
-  const dollars = (cents: unknown) => moneyText(wireText(cents));
   const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
   terminal.err(
-    say`${counted(customers.length, 'customer')}, ${usage}: ${dollars(total.beforeCents)} becomes ${dollars(total.afterCents)}, a difference of ${dollars(total.differenceCents)}${percent}\n`,
+    say`${counted(customers.length, 'customer')}, ${usage}: ${money(total.beforeCents)} becomes ${money(total.afterCents)}, a difference of ${money(total.differenceCents)}${percent}\n`,
   );
 }
