@@ -180,9 +180,9 @@ function grantOf(given: string): Grant {
 }
 
 function forCustomer({ customer, ...grant }: Grant, { customers }: History): ExtraGrant {
-  if (customer === undefined) return { ...grant, at: grant.at, customerId: undefined };
+  if (customer === undefined) return { ...grant, customerId: undefined };
   const found = customers.find(({ id, label }) => id === customer || label === customer);
-  if (found !== undefined) return { ...grant, at: grant.at, customerId: found.id };
+  if (found !== undefined) return { ...grant, customerId: found.id };
   throw new BillingError('notFound', `--grant: there is no customer ${customer} here`, {
     hint: 'see them with: tally customers list',
   });

@@ -28,7 +28,7 @@ export interface ExtraGrant {
   readonly customerId: string | undefined;
   readonly amountCents: bigint;
   /** The first day of the contract when not given. */
-  readonly at: string | undefined;
+  readonly at?: string | undefined;
   readonly expiresAt: string;
 }
 
