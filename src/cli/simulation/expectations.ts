@@ -31,11 +31,7 @@ export interface Outcome {
 }
 
 /** Checks one expectation now. If the service refuses to answer, it is not met, and the refusal is the actual value. */
-export async function examine(
-  scenario: Scenario,
-  index: number,
-  { billing, names }: { readonly billing: Billing; readonly names: Names },
-): Promise<Outcome> {
+export async function examine(scenario: Scenario, index: number, scene: Scene): Promise<Outcome> {
   const { file } = scenario;
   const entry = (file.expect ?? [])[index] ?? {};
   const written = scenario.written('expect', index) as { readonly with?: object };
@@ -46,8 +42,8 @@ export async function examine(
     expected: expectedWords(entry),
   };
   try {
-    const compared = resolved(entry, names) as Expected;
-    const actual = await subjects[subjectOf(entry)]({ ...entry, with: { ...written.with } }, { billing, names });
+    const compared = resolved(entry, scene.names) as Expected;
+    const actual = await subjects[subjectOf(entry)]({ ...entry, with: { ...written.with } }, scene);
     return { ...place, isMet: isMet(compared, actual), actual: valueText(actual) };
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
@@ -170,8 +166,7 @@ function isInOrder(one: unknown, other: unknown): boolean {
 /** Below 0, 0, or above 0; undefined for values that cannot be compared. */
 function order(one: unknown, other: unknown): number | undefined {
   if (one === other) return 0;
-  const numbers = [one, other].map(numberOf);
-  const [first, second] = numbers;
+  const [first, second] = [one, other].map(numberOf);
   if ((isExactNumber(one) || isExactNumber(other)) && first !== undefined && second !== undefined)
     return first.cmp(second);
   if (typeof one !== 'string' || typeof other !== 'string') return undefined;

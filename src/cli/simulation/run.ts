@@ -14,6 +14,7 @@ import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
 import { junitHeader, junitXml } from './junit.ts';
 import { play } from './play.ts';
+import type { Look } from './play.ts';
 import { reportParts } from './report-parts.ts';
 import type { ReportPart } from './report-parts.ts';
 import { reportOf } from './report.ts';
@@ -54,10 +55,9 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
   const [begin, end] = [start, until].map((each) => Temporal.Instant.from(each).epochMilliseconds);
   const progress = await createProgress(session, (end ?? 0) - (begin ?? 0));
   try {
-    const looks = expect.map(({ at }, index) => ({
+    const looks = expect.map(({ at }, index): Look => ({
       at: at ?? until,
-      look: async (names: Parameters<typeof examine>[2]['names']) =>
-        void outcomes.push(await examine(scenario, index, { billing, names })),
+      look: async (names) => void outcomes.push(await examine(scenario, index, { billing, names })),
     }));
     const played = await play(scenario, {
       billing,
