@@ -13,6 +13,7 @@ import type {
   PriceDefinition,
   ProductDefinition,
   RateCardDefinition,
+  TierDefinition,
 } from './definitions.ts';
 
 export interface Live<D> {
@@ -119,12 +120,13 @@ export function priceOf(row: RowOf<'pricing.list'>, codeOf: ReadonlyMap<string, 
     priceInterval,
     priceIntervalCount,
     meter,
-    pricingTiers: pricingTiers?.map((tier) => ({
-      maxQty: tier.maxQty === '' ? undefined : tier.maxQty,
-      unitAmount: tier.unitAmount,
-      flatAmount: tier.flatAmount,
-    })),
+    pricingTiers: pricingTiers?.map(tierOf),
   };
+}
+
+/** A tier as a file has it: a service shows its beginning, too, and an empty end of the last one. */
+export function tierOf({ maxQty, unitAmount, flatAmount }: Required<TierDefinition>): TierDefinition {
+  return { maxQty: maxQty === '' ? undefined : maxQty, unitAmount, flatAmount };
 }
 
 export function planOf(row: RowOf<'plans.list'>): PlanDefinition {

@@ -2,6 +2,7 @@
 
 import { saySame } from '../catalog/comparison.ts';
 import { type PriceDefinition, priceKey } from '../catalog/definitions.ts';
+import { tierOf } from '../catalog/live.ts';
 import type { HistoricContract } from './history.ts';
 import type { HistoryCatalog } from './history-catalog.ts';
 
@@ -28,11 +29,7 @@ export function overridesOf(
 }
 
 function changedPrice(item: Item, price: PriceDefinition, quantity: string): object {
-  const tiers = item.pricingTiers.map(({ maxQty, unitAmount, flatAmount }) => ({
-    maxQty: maxQty === '' ? undefined : maxQty,
-    unitAmount,
-    flatAmount,
-  }));
+  const tiers = item.pricingTiers.map(tierOf);
   const isSame = (name: 'unitAmount' | 'flatAmount') =>
     saySame({ [name]: item[name] ?? '0' }, { [name]: price[name] ?? '0' });
   return {
