@@ -108,6 +108,7 @@ export interface Catalog {
   readonly plans: readonly PlanDefinition[];
 }
 export type Section = keyof Catalog;
+export const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
 
 /** What identifies a price in a file. */
 export function priceKey(price: { readonly product: string; readonly name: string }): string {

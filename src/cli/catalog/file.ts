@@ -7,7 +7,7 @@ import type { InputIssue } from '../../errors.ts';
 import { operations } from '../../operations/all.ts';
 import { issuesOf } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
-import { planKey, priceKey } from './definitions.ts';
+import { planKey, priceKey, sections } from './definitions.ts';
 import type { Catalog, Section } from './definitions.ts';
 import { catalogFile, fieldNames, fieldsAt } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
@@ -21,8 +21,6 @@ export interface CatalogFile {
   readonly sections: ReadonlySet<Section>;
   readonly issueAt: YamlFile['issueAt'];
 }
-
-const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
 
 /** Throws InvalidInputError with every problem: `catalog.yaml:12: pricing[0].unitAmount: must be…`. */
 export function readCatalogFile(text: string, fileName: string): CatalogFile {

@@ -1,7 +1,7 @@
 /** The catalog that contracts of a service were created with: what is in use, and what is archived but still billed by. */
 
 import type { Billing } from '../../operations/index.ts';
-import { planKey } from '../catalog/definitions.ts';
+import { planKey, sections } from '../catalog/definitions.ts';
 import type { Catalog, PlanDefinition, PriceDefinition, RateCardDefinition } from '../catalog/definitions.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { meterOf, planOf, priceOf, readCatalog } from '../catalog/live.ts';
@@ -89,8 +89,8 @@ export async function readHistoryCatalog(billing: Billing, planIds: ReadonlySet<
 
 /** A file with every section, so that it leaves nothing to what a service already has. */
 export function fileOf(catalog: Catalog): CatalogFile {
-  const sections = new Set(['products', 'meters', 'rateCards', 'pricing', 'plans'] as const);
-  return { catalog, sections, issueAt: (path, message) => ({ path: path.map(String).join('.'), message }) };
+  const issueAt: CatalogFile['issueAt'] = (path, message) => ({ path: path.map(String).join('.'), message });
+  return { catalog, sections: new Set(sections), issueAt };
 }
 
 /** Stores a price by its id, under a name that no other price of its product has. */
