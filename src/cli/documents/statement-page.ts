@@ -118,6 +118,15 @@ function balanceCells({ cents, creditMicros }: Holding, { hasCredits, currency }
     <td class="amount" data-label="Credit balance">${creditWords(creditMicros)}</td>`;
 }
 
+/** What was held before or after all movements, in the row of a table. */
+function edgeRow(name: string, cells: Html): Html {
+  return markup`<tr class="edge">
+    <th scope="row">${name}</th>
+    <td></td>
+    ${cells}
+  </tr>`;
+}
+
 function summaryTable({ opening, totals, closing }: Statement, units: Units): Html {
   const credits = units.hasCredits ? markup`<th scope="col" class="right">Credits</th>` : markup``;
   return markup`<table class="lines">
@@ -133,11 +142,7 @@ function summaryTable({ opening, totals, closing }: Statement, units: Units): Ht
       </tr>
     </thead>
     <tbody>
-      <tr class="edge">
-        <th scope="row">Opening balance</th>
-        <td></td>
-        ${balanceCells(opening, units)}
-      </tr>
+      ${edgeRow('Opening balance', balanceCells(opening, units))}
       ${totals.map(
         ({ type, count, ...total }) =>
           markup`<tr>
@@ -146,11 +151,7 @@ function summaryTable({ opening, totals, closing }: Statement, units: Units): Ht
             ${changeCells(total, units)}
           </tr> `,
       )}
-      <tr class="edge">
-        <th scope="row">Closing balance</th>
-        <td></td>
-        ${balanceCells(closing, units)}
-      </tr>
+      ${edgeRow('Closing balance', balanceCells(closing, units))}
     </tbody>
   </table>`;
 }
@@ -161,6 +162,9 @@ function movementTable({ opening, movements, closing }: Statement, shown: Shown)
   const { hasCredits } = shown;
   if (movements.length === 0) return markup`<p class="below">There were no movements.</p>`;
   const credits = (name: string) => (hasCredits ? markup`<th scope="col" class="right">${name}</th>` : markup``);
+  const balance = (holding: Holding) =>
+    markup`<td></td>
+      ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(holding, shown)}`;
   // Makes six columns of large amounts fit on the sheet even in wide fonts.
   return markup`<table class="lines below${hasCredits ? ' wide' : ''}">
     <caption>
@@ -177,19 +181,9 @@ function movementTable({ opening, movements, closing }: Statement, shown: Shown)
       </tr>
     </thead>
     <tbody>
-      <tr class="edge">
-        <th scope="row">Opening balance</th>
-        <td></td>
-        <td></td>
-        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(opening, shown)}
-      </tr>
+      ${edgeRow('Opening balance', balance(opening))}
       ${movements.map((movement) => movementRow(movement, shown))}
-      <tr class="edge">
-        <th scope="row">Closing balance</th>
-        <td></td>
-        <td></td>
-        ${hasCredits ? markup`<td></td>` : markup``}${balanceCells(closing, shown)}
-      </tr>
+      ${edgeRow('Closing balance', balance(closing))}
     </tbody>
   </table>`;
 }
