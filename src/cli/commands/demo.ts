@@ -258,12 +258,7 @@ async function perform(words: readonly string[], ids: readonly string[], stage: 
   const recorder: Terminal = {
     ...terminal,
     // As a person would see it, even if a program reads the demo's output.
-    stdout: {
-      hasColor: terminal.stdout.hasColor,
-      hasUnicode: terminal.stdout.hasUnicode,
-      isTerminal: true,
-      columns: terminal.stdout.columns ?? 120,
-    },
+    stdout: { ...terminal.stdout, isTerminal: true, columns: terminal.stdout.columns ?? 120 },
     stderr: { ...terminal.stderr, isTerminal: false },
     stdin: { isTerminal: false },
     out: (text) => {
