@@ -7,6 +7,7 @@ import { exactNumber } from '../../exact-json.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import { createRandom, pick } from '../seeded-random.ts';
 import type { Random } from '../seeded-random.ts';
+import { millisecondsOf } from './passing.ts';
 import type { Entry } from './scenario-schema.ts';
 import type { UsageEvent } from './usage-event.ts';
 
@@ -62,8 +63,7 @@ export function* generatedUsage(entry: Usage, options: GeneratorOptions): Genera
 }
 
 function spanOf({ from, to }: Pick<Usage, 'from' | 'to'>, { start, until }: GeneratorOptions) {
-  const at = (timestamp: string) => Temporal.Instant.from(timestamp).epochMilliseconds;
-  return { from: at(from ?? start), to: at(to ?? until) };
+  return { from: millisecondsOf(from ?? start), to: millisecondsOf(to ?? until) };
 }
 
 function daysOf(entry: Pick<Usage, 'from' | 'to'>, options: GeneratorOptions): number {

@@ -112,6 +112,7 @@ function placed(error: unknown, placeOf: (index: number) => string): unknown {
   return reworded(error, message);
 }
 
-function millisecondsOf(timestamp: string): number {
+/** Since 1970. */
+export function millisecondsOf(timestamp: string): number {
   return Temporal.Instant.from(timestamp).epochMilliseconds;
 }

@@ -13,6 +13,7 @@ import { tell } from '../session/tell.ts';
 import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
 import { junitHeader, junitXml } from './junit.ts';
+import { millisecondsOf } from './passing.ts';
 import { play } from './play.ts';
 import type { Look } from './play.ts';
 import { reportParts } from './report-parts.ts';
@@ -52,8 +53,8 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
   const { start, until, expect = [] } = scenario.file;
   const opened = await openThrowAway(session.dependencies, start, { isListening: true });
   const { billing } = opened;
-  const [begin, end] = [start, until].map((each) => Temporal.Instant.from(each).epochMilliseconds);
-  const progress = await createProgress(session, (end ?? 0) - (begin ?? 0));
+  const begin = millisecondsOf(start);
+  const progress = await createProgress(session, millisecondsOf(until) - begin);
   try {
     const looks = expect.map(({ at }, index): Look => ({
       at: at ?? until,
@@ -63,8 +64,7 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
       billing,
       looks,
       terminal: session.terminal,
-      onProgress: ({ events, at }) =>
-        progress.update({ rows: events, done: Temporal.Instant.from(at).epochMilliseconds - (begin ?? 0) }),
+      onProgress: ({ events, at }) => progress.update({ rows: events, done: millisecondsOf(at) - begin }),
     });
     tellLater(played.laterEventCount, until, session);
     return await reportOf(scenario, { billing, played, outcomes: inOrder(outcomes) });
