@@ -2,7 +2,7 @@
 
 import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
-import { normaliseTiers } from '../calculation/pricing/tiered.ts';
+import { normaliseTiers, type TierInput } from '../calculation/pricing/tiered.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -167,13 +167,6 @@ async function findMeterIssues(context: CallContext, meterId: string): Promise<I
   return [];
 }
 
-interface GivenTier {
-  readonly minQty?: string | undefined;
-  readonly maxQty?: string | undefined;
-  readonly unitAmount?: string | undefined;
-  readonly flatAmount?: string | undefined;
-}
-
 interface ReadTiers {
   readonly tiers: readonly PricingTier[];
   readonly issues: readonly InputIssue[];
@@ -181,14 +174,9 @@ interface ReadTiers {
 
 const noTiers: ReadTiers = { tiers: [], issues: [] };
 
-/**
- * Tiers in the stored form, or the first issue with them, its path below `path`. A tier without minQty begins where the one
- * before it ends.
- */
-export function tiersOf(given: readonly GivenTier[], path: string): ReadTiers {
-  const normalised = normaliseTiers(
-    given.map((tier, index) => ({ ...tier, minQty: tier.minQty ?? given[index - 1]?.maxQty ?? '0' })),
-  );
+/** Tiers in the stored form, or the first issue with them, its path below `path`. */
+export function tiersOf(given: readonly TierInput[], path: string): ReadTiers {
+  const normalised = normaliseTiers(given);
   if ('tiers' in normalised) return { tiers: normalised.tiers, issues: [] };
   const { index, field, problem } = normalised;
   return { tiers: [], issues: [{ path: `${path}[${index}].${field}`, message: problem }] };

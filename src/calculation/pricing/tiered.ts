@@ -9,11 +9,11 @@ import type { Tiering } from '../../operations/wire-values.ts';
 import { type Big, decimal, decimalText, divideHalfUp, zero } from '../money.ts';
 import type { PricingModel, PricingTier, TierShare } from './pricing-model.ts';
 
-/** A tier as somebody wrote it. */
+/** A tier as somebody wrote it; without `minQty` it begins where the one before it ends. */
 export interface TierInput {
   readonly unitAmount?: string | undefined;
-  readonly minQty: string;
-  readonly maxQty?: string | null | undefined;
+  readonly minQty?: string | undefined;
+  readonly maxQty?: string | undefined;
   readonly flatAmount?: string | undefined;
 }
 
@@ -22,12 +22,7 @@ export type NormalisedTiers =
   | { readonly tiers: readonly PricingTier[] }
   | { readonly problem: string; readonly index: number; readonly field: 'minQty' | 'maxQty' };
 
-interface Tier {
-  readonly from: Big;
-  readonly to: Big | undefined;
-  readonly unitAmount: Big;
-  readonly flatAmount: Big;
-}
+type Tier = Omit<TierShare, 'quantity' | 'exactAmount'>;
 
 /**
  * Tiers in the stored form, or the first problem with its index: at least one tier, the first from 0, each from where the
@@ -39,20 +34,15 @@ export function normaliseTiers(inputs: readonly TierInput[]): NormalisedTiers {
   const tiers: PricingTier[] = [];
   let bound = '0';
   for (const [index, input] of inputs.entries()) {
+    const { unitAmount = '0', minQty = bound, maxQty = '', flatAmount = '0' } = input;
     const isLast = index === inputs.length - 1;
-    const maxQty = input.maxQty ?? '';
-    if (!startsAt(input.minQty, bound, index)) return { problem: startProblem(bound, index), index, field: 'minQty' };
+    if (!startsAt(minQty, bound, index)) return { problem: startProblem(bound, index), index, field: 'minQty' };
     if ((maxQty === '') !== isLast) return { problem: endProblem(isLast), index, field: 'maxQty' };
     if (!isLast && !decimal(maxQty).gt(decimal(bound))) {
       return { problem: `must be above ${bound}, where the tier starts`, index, field: 'maxQty' };
     }
     const end = isLast ? '' : decimalText(decimal(maxQty));
-    tiers.push({
-      unitAmount: input.unitAmount ?? '0',
-      minQty: bound,
-      maxQty: end,
-      flatAmount: input.flatAmount ?? '0',
-    });
+    tiers.push({ unitAmount, minQty: bound, maxQty: end, flatAmount });
     bound = end;
   }
   return { tiers };
