@@ -139,7 +139,8 @@ export function foldLedger(entries: readonly LedgerEntry[], { at, openInvoiceIds
         (before, entry) => movedTotals(before, entry, byId.get(entry.reversesEntryId ?? '')),
         newTotals(grant),
       );
-      const open = movements.filter((entry) => isOpenUsage(entry, openInvoiceIds));
+      // Usage of an invoice that is not finalized, or a reversal of such usage.
+      const open = movements.filter((entry) => isOnOneOf(entry, openInvoiceIds));
       return grantStateOf(totals, at, open);
     }),
   );
@@ -201,14 +202,7 @@ export function balancesAfter(
 
 /** The usage entries of the given invoices that no reversal has undone, in the order of `entries`, the whole ledger. */
 export function standingUsageOn<E extends LedgerEntry>(entries: readonly E[], invoiceIds: ReadonlySet<string>): E[] {
-  const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  return entries.filter(
-    (entry) =>
-      entry.type === 'usage' &&
-      entry.invoiceId !== undefined &&
-      invoiceIds.has(entry.invoiceId) &&
-      !reversed.has(entry.id),
-  );
+  return standing(entries, 'usage').filter((entry) => isOnOneOf(entry, invoiceIds));
 }
 
 /** What usage has drawn on the given invoices, summed over the entries that no reversal has undone. */
@@ -244,8 +238,12 @@ export function newestRateOf(entries: readonly LedgerEntry[]): bigint | undefine
 
 /** The grants that no reversal has undone. */
 export function standingGrants<E extends LedgerEntry>(entries: readonly E[]): E[] {
+  return standing(entries, 'grant');
+}
+
+function standing<E extends LedgerEntry>(entries: readonly E[], type: LedgerEntryType): E[] {
   const reversed = new Set(entries.map((entry) => entry.reversesEntryId));
-  return entries.filter((entry) => entry.type === 'grant' && !reversed.has(entry.id));
+  return entries.filter((entry) => entry.type === type && !reversed.has(entry.id));
 }
 
 function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
@@ -316,9 +314,8 @@ function statusOf(grant: {
   return grant.isExpired ? 'expired' : 'active';
 }
 
-/** Usage of an invoice that is not finalized, or a reversal of such usage. */
-function isOpenUsage(entry: LedgerEntry, openInvoiceIds: ReadonlySet<string>): boolean {
-  return entry.invoiceId !== undefined && openInvoiceIds.has(entry.invoiceId);
+function isOnOneOf({ invoiceId }: LedgerEntry, invoiceIds: ReadonlySet<string>): boolean {
+  return invoiceId !== undefined && invoiceIds.has(invoiceId);
 }
 
 function sumOfDraw(entries: readonly LedgerEntry[]): OpenDraw {
