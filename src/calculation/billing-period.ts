@@ -115,6 +115,11 @@ export function isBefore(a: Temporal.PlainDate, b: Temporal.PlainDate): boolean 
   return Temporal.PlainDate.compare(a, b) < 0;
 }
 
+/** The earlier of two instants. */
+export function earlierOf(a: Temporal.Instant, b: Temporal.Instant): Temporal.Instant {
+  return Temporal.Instant.compare(a, b) < 0 ? a : b;
+}
+
 /** Weeks, or months; comparable only within one of the two families. */
 function lengthOf(interval: Interval): number {
   assert(Number.isInteger(interval.count) && interval.count >= 1, 'an interval counts 1 or more');

@@ -4,13 +4,13 @@
  * is due, so that two runs at once do each thing once.
  */
 
+import { earlierOf } from '../calculation/billing-period.ts';
 import { BillingError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Caller, ResponseBody } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { findClock } from '../store/records/clock.ts';
 import { listDueContracts, listEndedPauses } from '../store/records/due-work.ts';
-import type { DueBy } from '../store/records/due-work.ts';
 import { endPause } from './customers.ts';
 import { readDueContracts } from './due-contracts.ts';
 import { dueBy, isLong, nothingDone, workOff, workOffEarliest } from './due-work.ts';
@@ -167,15 +167,11 @@ async function workOffBatch(run: Run, contractIds: readonly string[]): Promise<n
 
 /**
  * What is due by `until`, or by the organization's own time where that is earlier: another organization may have written while
- * the clock ran ahead, or the clock may have been set back during the run.
+ * the clock ran ahead, or the clock may have been set back during the run. A rehearsal keeps nothing that a second transaction
+ * could continue from, so it does all of a contract in one.
  */
-function reachedBy({ now, finalizationGraceHours }: CallContext, until: Temporal.Instant): DueBy {
-  return dueBy(Temporal.Instant.compare(now, until) < 0 ? now : until, finalizationGraceHours);
-}
-
-/** A rehearsal keeps nothing that a second transaction could continue from, so it does all of a contract in one. */
-function portionOf(context: CallContext, { until, isRehearsal = false }: Run): Portion {
-  return { by: reachedBy(context, until), isWhole: isRehearsal };
+function portionOf({ now, finalizationGraceHours }: CallContext, { until, isRehearsal = false }: Run): Portion {
+  return { by: dueBy(earlierOf(now, until), finalizationGraceHours), isWhole: isRehearsal };
 }
 
 /** Thrown also where a meter has to be read first: otherwise the whole batch would be repeated for each reading. */

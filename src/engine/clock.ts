@@ -1,5 +1,6 @@
 /** The time of a database: real, or simulated and standing still until it is advanced (semantics 3, 7). */
 
+import { earlierOf } from '../calculation/billing-period.ts';
 import { ConflictError, InvalidInputError, stoppedMidway } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { instantAt } from '../operations/field-rules.ts';
@@ -251,8 +252,7 @@ async function standingAt(tx: Transaction): Promise<Standing> {
 async function moveOn(tx: Transaction, target: Temporal.Instant): Promise<Standing> {
   const standing = await standingAt(tx);
   const next = await nextDue(tx, standing.organizations, { after: standing.now, graceHours: 0 });
-  const isBefore = next !== undefined && Temporal.Instant.compare(next, target) < 0;
-  const now = isBefore ? next : target;
+  const now = next === undefined ? target : earlierOf(next, target);
   if (Temporal.Instant.compare(now, standing.now) <= 0) return standing;
   await setClock(tx, now);
   return { ...standing, now };
@@ -266,8 +266,7 @@ async function nextDue(
   let earliest: Temporal.Instant | undefined;
   for (const { id } of organizations) {
     const next = earliestDue(await findNextDue(tx, id, dueBy(after, graceHours)), graceHours);
-    if (next === undefined) continue;
-    if (earliest === undefined || Temporal.Instant.compare(next, earliest) < 0) earliest = next;
+    if (next !== undefined) earliest = earlierOf(next, earliest ?? next);
   }
   return earliest;
 }

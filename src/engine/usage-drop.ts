@@ -3,7 +3,7 @@
  * the book notes from when on there are events, and only then the events go. Cut off at any point, a drop can be repeated.
  */
 
-import { startOfDay } from '../calculation/billing-period.ts';
+import { earlierOf, startOfDay } from '../calculation/billing-period.ts';
 import { standingGrants } from '../calculation/ledger.ts';
 import { type UsageWindow, usageWindowsAt } from '../calculation/invoice-periods.ts';
 import { usageWindowsOver } from '../calculation/usage-windows.ts';
@@ -155,17 +155,13 @@ function refuseOpen(open: readonly Claim[], before: Temporal.Instant): void {
   const which = invoice === undefined ? 'an invoice that is still to come' : `invoice ${invoice.number}`;
   const isCancelled = invoice?.status === 'Cancelled';
   const more = open.length === 1 ? '' : `, and ${open.length - 1} more`;
-  const earliest = open.map((claim) => claim.window.start).reduce(earlier);
+  const earliest = open.map((claim) => claim.window.start).reduce(earlierOf);
   throw new ConflictError(
     `events from before ${wireTimestamp(before)} are ${isCancelled ? 'still counted' : 'not billed yet'}: ${which} of contract ${contract.id}, for usage from ${wireTimestamp(window.start)} to ${wireTimestamp(window.end)}, is ${isCancelled ? 'cancelled' : 'not finalized'}${more}`,
     {
       hint: `${isCancelled ? 'begin where it ends' : 'finalize first with: tally bill run'}, or drop those from before ${wireTimestamp(earliest)}`,
     },
   );
-}
-
-function earlier(one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant {
-  return Temporal.Instant.compare(one, other) < 0 ? one : other;
 }
 
 /** Keeps what meters read of these contracts from before an instant, as far as that is not kept yet. */
