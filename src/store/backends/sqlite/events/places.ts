@@ -2,7 +2,7 @@
 
 import { decodeSegment } from './segment-bytes.ts';
 import { millisecondsPerDay } from './segment.ts';
-import type { EventScan } from '../../../event-store.ts';
+import type { EpochInterval, EventScan } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { type Attribution, attributionOf, isAttributed } from './attribution.ts';
 import { findCustomerSeq, nameReader } from './ids.ts';
@@ -46,10 +46,8 @@ interface Row extends Omit<FoundEvent, 'eventName'> {
   readonly isLate: boolean;
 }
 
-interface Range {
+interface Range extends EpochInterval {
   readonly customerSeq: number;
-  readonly fromEpochMs: number;
-  readonly toEpochMs: number;
 }
 
 function* rowsOfSegments(connection: SqliteConnection, { customerSeq, fromEpochMs, toEpochMs }: Range): Generator<Row> {

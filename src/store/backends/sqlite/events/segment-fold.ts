@@ -9,7 +9,7 @@ import type { PropertyFilter, PropertyValue } from '../../../../calculation/mete
 import { decimalText } from '../../../../calculation/money.ts';
 import type { UsageDimensions } from '../../../../calculation/specifiers.ts';
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
-import { addCell, type Cells, type Coefficient, rescaled, sumOf } from './cells.ts';
+import { addCell, type Cell, type Cells, type Coefficient, rescaled, sumOf } from './cells.ts';
 import type { ChosenRows } from './segment-rows.ts';
 import { decimalTextOf, primitiveOf, type Segment } from './segment.ts';
 
@@ -231,12 +231,6 @@ function propertyTest(segment: Segment, filter: PropertyFilter): (row: number) =
   return (row) => wanted[codes?.[row] ?? 0] === true;
 }
 
-interface Total {
-  readonly coefficient: Coefficient;
-  readonly scale: number;
-  readonly count: number;
-}
-
 interface Values {
   /** Indexes into `coefficients`, or the coefficients themselves if that is undefined. */
   readonly values: Float64Array;
@@ -247,7 +241,7 @@ interface Values {
 function* accumulate(
   grouped: GroupedRows,
   { segment, rules }: { readonly segment: Segment; readonly rules: MeterRules },
-): Generator<[number, Total]> {
+): Generator<[number, Readonly<Cell>]> {
   const counts = new Float64Array(grouped.count);
   if (rules.aggregationType === 'COUNT') {
     for (const group of grouped.groups) counts[group] = (counts[group] ?? 0) + 1;

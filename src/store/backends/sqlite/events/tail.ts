@@ -4,6 +4,7 @@
  * event.
  */
 
+import type { EpochInterval } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
 
@@ -132,12 +133,8 @@ function numbersOf({ rowCount, data }: Record<string, unknown>): Float64Array {
   return numbers;
 }
 
-interface TailRange {
-  readonly customerSeq: number;
-  /** Without bounds, all events of the customer. */
-  readonly fromEpochMs?: number;
-  readonly toEpochMs?: number;
-}
+/** Without bounds, all events of the customer. */
+type TailRange = Pick<EventPlace, 'customerSeq'> & Partial<EpochInterval>;
 
 /** Events of a customer in the tail, in no particular order. */
 export function placesInTail(connection: SqliteConnection, range: TailRange): Omit<EventPlace, 'customerSeq'>[] {
