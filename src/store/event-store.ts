@@ -9,6 +9,7 @@ import type { UsageReading } from '../calculation/usage-atoms.ts';
 import type { MeterRules } from '../calculation/usage-fold.ts';
 import type { ExactNumber } from '../exact-json.ts';
 import type { Transaction } from './database.ts';
+import type { Page, Rows } from './records/page.ts';
 
 /** An event as it is handed in to be recorded. */
 export interface NewEvent {
@@ -105,7 +106,7 @@ export interface EventAggregation extends AggregatedEvents {
 export type EventReadings = readonly (readonly UsageReading[])[];
 
 /** Events of one organization; an absent field restricts nothing. */
-export interface EventQuery {
+export interface EventQuery extends Page {
   readonly orgId: string;
   readonly eventName?: string | undefined;
   readonly customerId?: string | undefined;
@@ -113,16 +114,10 @@ export interface EventQuery {
   readonly fromEpochMs?: number | undefined;
   /** By the event's own timestamp, exclusive. */
   readonly toEpochMs?: number | undefined;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Some of the events that match a query, and how many do. */
-export interface EventPage {
-  readonly rows: readonly StoredEvent[];
-  /** How many events match, on all pages. */
-  readonly total: number;
-}
+export type EventPage = Rows<StoredEvent>;
 
 /** An event that is not as `append` leaves events. */
 export interface EventFault {

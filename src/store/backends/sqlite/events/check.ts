@@ -193,8 +193,7 @@ function findEvent(connection: SqliteConnection, customerSeq: number, seq: numbe
   ).get(seq, customerSeq) as unknown as EventRow | undefined;
   if (row === undefined) return undefined;
   const [eventSeq, timestampEpochMs, nameId, contractSeq, isLate, propertiesJson] = row;
-  const isLateEvent = isLate === 1;
-  return { eventSeq, timestampEpochMs, nameId, isLate: isLateEvent, propertiesJson, contractSeq: contractSeq ?? 0 };
+  return { eventSeq, timestampEpochMs, nameId, contractSeq: contractSeq ?? 0, isLate: isLate === 1, propertiesJson };
 }
 
 /** The customer's events in the tail; undefined unless all are where the tail says. */
