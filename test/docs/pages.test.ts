@@ -3,8 +3,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { pageOf, parsePage, performances, scriptOf } from './page.ts';
+import { freePort } from '../support/postgres-process.ts';
 import { launcher } from '../support/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -58,7 +57,7 @@ describe.skipIf(isMissing)(
 
 async function perform(page: string, isTerminal: boolean): Promise<string> {
   const home = mkdtempSync(join(tmpdir(), 'tally-page-'));
-  const port = await freePort();
+  const port = String(await freePort());
   try {
     const parts = parsePage(page);
     const printed = await runBash(scriptOf(parts, mark).replaceAll(usualPort, port), home, isTerminal);
@@ -98,13 +97,4 @@ async function runBash(script: string, home: string, isTerminal: boolean): Promi
 /** A bar of progress is drawn over and over, and says how long it took. */
 function withoutProgress(printed: string): string {
   return printed.replaceAll(/\u001B7[^]*?\u001B8\n?/g, '');
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
 }
