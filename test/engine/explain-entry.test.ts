@@ -29,8 +29,9 @@ async function newest(type: string): Promise<Explained> {
   return await explain(entries.findLast((entry) => entry.type === type)?.id ?? `no ${type}`);
 }
 
-async function useInMarch(tokens: number, key: string): Promise<void> {
-  await use(world, acme, { tokens, at: '2026-03-10T00:00:00Z', key });
+/** A second use in March replaces the first. */
+async function useInMarch(tokens: number): Promise<void> {
+  await use(world, acme, { tokens, at: '2026-03-10T00:00:00Z', key: 'call-1' });
 }
 
 describe('a usage entry', () => {
@@ -38,7 +39,7 @@ describe('a usage entry', () => {
     const soon = await grant(world, acme, { amountCents: 30, expiresAt: '2026-05-01T00:00:00Z' });
     const later = await grant(world, acme, { amountCents: 100 });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(40, 'call-1');
+    await useInMarch(40);
     const written = await settle(world, acme);
     const explained = await explain(written.find((entry) => entry.grantEntryId === later)?.id ?? '');
     const { invoiceNumber, id } = await invoiceAt(world, acme, 0);
@@ -66,7 +67,7 @@ describe('a usage entry', () => {
   test('of a draft that another grant pays by now says so, before and after it is undone', async () => {
     await grantPaid(world, acme, { amountCents: 40 });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(40, 'call-1');
+    await useInMarch(40);
     const [written] = await settle(world, acme);
     const { invoiceNumber } = await invoiceAt(world, acme, 0);
     await grant(world, acme, { amountCents: 40 });
@@ -83,7 +84,7 @@ describe('a usage entry', () => {
   test('of an invoice that was cancelled as a draft says that it bills nothing any more', async () => {
     await grant(world, acme, { amountCents: 30 });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(40, 'call-1');
+    await useInMarch(40);
     await settle(world, acme);
     const { id } = await invoiceAt(world, acme, 0);
     await world.call('invoices.cancel', { params: { invoiceId: id } });
@@ -99,7 +100,7 @@ describe('a grant', () => {
     const specifiers = { meterIds: [acme.meterId] };
     const grantId = await grant(world, acme, { creditRateCents: 10, creditAmount: 5, specifiers });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(20, 'call-1');
+    await useInMarch(20);
     await settle(world, acme);
     const explained = await explain(grantId);
     expect(explained.reason).toBe('promotional credits until 2026-12-31T00:00:00Z');
@@ -136,7 +137,7 @@ describe('an expiration', () => {
   test('of what came back to a grant too late says that it came back too late', async () => {
     await grant(world, acme, { amountCents: 50, expiresAt: '2026-04-15T00:00:00Z' });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(50, 'call-1');
+    await useInMarch(50);
     world.clock.set('2026-04-02T00:00:00Z');
     const { id: invoiceId } = await invoiceAt(world, acme, 0);
     await finalize(world, invoiceId);
@@ -172,9 +173,9 @@ describe('a reversal', () => {
   test('of usage that became less names the invoice', async () => {
     await grant(world, acme, { amountCents: 50 });
     world.clock.set('2026-03-20T00:00:00Z');
-    await useInMarch(50, 'call-1');
+    await useInMarch(50);
     await settle(world, acme);
-    await useInMarch(20, 'call-1');
+    await useInMarch(20);
     await settle(world, acme);
     const { invoiceNumber } = await invoiceAt(world, acme, 0);
     expect((await newest('reversal')).reason).toBe(
