@@ -109,9 +109,9 @@ function adjust(state: State, input: ModelInput): Entry {
   sweep(state, contract);
   const hasLapsed = contract.entries.some((entry) => entry.type === 'expiration' && entry.grant === target);
   refuseIf(hasLapsed || isExpired(target, state.now) || isReversed(contract, target), 'conflict');
-  const change = isByCredits
-    ? { cents: centsWith(contract, target, microsOf(body.creditAmount)), micros: microsOf(body.creditAmount) }
-    : { cents: BigInt(body.amountCents), micros: creditsWith(contract, target, BigInt(body.amountCents)) };
+  const own = isByCredits ? microsOf(body.creditAmount) : BigInt(body.amountCents);
+  const other = following(contract, target, { of: isByCredits ? 'micros' : 'cents', change: own });
+  const change = isByCredits ? { cents: other, micros: own } : { cents: own, micros: other };
   refuseOutOfBounds(contract, target, change);
   refuseIf((change.cents > 0n || change.micros > 0n) && isBilledOut(contract), 'conflict');
   const { rateCents, isPromotional } = target;
@@ -126,26 +126,19 @@ function adjust(state: State, input: ModelInput): Entry {
   });
 }
 
-/** Credits that go with cents of a grant: in proportion, without dust where it is emptied or made whole, or nearly so. */
-function creditsWith(contract: Contract, grant: Entry, cents: bigint): bigint {
+/**
+ * Credits that go with cents of a grant, or the other way round: in proportion, without dust where it is emptied or made
+ * whole, or nearly so.
+ */
+function following(contract: Contract, grant: Entry, { of, change }: { of: keyof Money; change: bigint }): bigint {
+  const other = of === 'cents' ? 'micros' : 'cents';
   const rest = remainderOf(contract, grant);
   const adjusted = adjustedOf(contract, grant);
-  if (grant.micros === 0n) return 0n;
-  if (rest.cents + cents === 0n) return -rest.micros;
-  if (adjusted.cents + cents === 0n) return -adjusted.micros;
-  const share = halfUp(divide(whole(cents * grant.micros), whole(grant.cents)));
-  return least(cents < 0n ? 0n : -adjusted.micros, most(1n - rest.micros, share));
-}
-
-/** The same the other way round. */
-function centsWith(contract: Contract, grant: Entry, micros: bigint): bigint {
-  const rest = remainderOf(contract, grant);
-  const adjusted = adjustedOf(contract, grant);
-  if (grant.cents === 0n) return 0n;
-  if (rest.micros + micros === 0n) return -rest.cents;
-  if (adjusted.micros + micros === 0n) return -adjusted.cents;
-  const share = halfUp(divide(whole(micros * grant.cents), whole(grant.micros)));
-  return least(micros < 0n ? 0n : -adjusted.cents, most(1n - rest.cents, share));
+  if (grant[other] === 0n) return 0n;
+  if (rest[of] + change === 0n) return -rest[other];
+  if (adjusted[of] + change === 0n) return -adjusted[other];
+  const share = halfUp(divide(whole(change * grant[other]), whole(grant[of])));
+  return least(change < 0n ? 0n : -adjusted[other], most(1n - rest[other], share));
 }
 
 function reverse(state: State, input: ModelInput): Entry {
