@@ -31,6 +31,7 @@ import {
   directory,
   disorderIndex,
   file,
+  fill,
   open,
   openFilled,
   readManifest,
@@ -103,7 +104,7 @@ describe('a backup', () => {
 
   // Windows has no such directories.
   test.skipIf(process.platform === 'win32')('is made of a file where nothing can be written any more', async () => {
-    await (await openFilled()).close();
+    await fill();
     const target = join(directory, 'elsewhere');
     mkdirSync(target);
     chmodSync(target, 0o777);
@@ -116,7 +117,7 @@ describe('a backup', () => {
   });
 
   test('made while another process writes is of one instant, and has all that was acknowledged before', async () => {
-    await (await openFilled()).close();
+    await fill();
     const writer = join(import.meta.dirname, 'write-customers.ts');
     const child = spawn(process.execPath, [writer, file, 'w', '400'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const acknowledged: string[] = [];
@@ -185,7 +186,7 @@ describe('a backup', () => {
   });
 
   test.skipIf(process.platform === 'win32')('to a path that is longer than SQLite takes is refused', async () => {
-    await (await openFilled()).close();
+    await fill();
     const deep = join(directory, 'd'.repeat(245), 'd'.repeat(245 - directory.length));
     mkdirSync(deep, { recursive: true });
     const error = await refusal(back(join(deep, 'copy.db')));
@@ -200,7 +201,7 @@ describe('a backup', () => {
   });
 
   test('of a damaged database is refused, and leaves nothing behind', async () => {
-    await (await openFilled()).close();
+    await fill();
     damagePage(file);
     const error = await refusal(back());
     expect(error.message).toContain('is damaged');
@@ -215,7 +216,7 @@ describe('a backup', () => {
     ],
     ['an index is not that of its table', () => disorderIndex(file)],
   ])('of a database in which %s is refused, and leaves nothing behind', async (_what, injure) => {
-    await (await openFilled()).close();
+    await fill();
     injure();
     expect((await refusal(back())).message).toContain('is damaged, and was not backed up: ');
     expect(readdirSync(directory).filter((name) => !name.startsWith('billing.db'))).toEqual([]);

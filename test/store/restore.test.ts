@@ -25,8 +25,8 @@ import {
   directory,
   disorderIndex,
   file,
+  fill,
   open,
-  openFilled,
   readManifest,
   useTestFile,
 } from './test-file.ts';
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 describe('a restored database', () => {
   beforeEach(async () => {
-    await (await openFilled()).close();
+    await fill();
     await backUp({ from: file, to: copy, createdAt: at });
   });
 

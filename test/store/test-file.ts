@@ -44,9 +44,7 @@ export async function openFilled(): Promise<Store> {
 
 /** Leaves a database with three customers of two organizations that nobody has open. */
 export async function fill(): Promise<void> {
-  const store = await openStore(file);
-  await store.write(insertTwoOrganizations);
-  await store.close();
+  await (await openFilled()).close();
 }
 
 export async function customers(store: Store): Promise<number> {
