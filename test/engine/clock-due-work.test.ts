@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { grant, grantPaid, invoices, ledger, linesOf, movements, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createContract, createCustomer } from '../support/usage-scenario.ts';
+import { createContract, createCustomer, createFlatPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -227,10 +227,8 @@ describe('simulated time', () => {
   test('bills fees in advance and usage in arrears, each on its day', async () => {
     await begin('2026-01-01');
     const customerId = await createCustomer(world, 'acme');
-    const { data: seat } = await world.call('pricing.create', {
-      body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH' },
-    });
-    const contract = { customerId, pricingIds: [seat.id], startDate: '2026-01-01', endDate: '2026-03-16' };
+    const pricingIds = [await createFlatPrice(world)];
+    const contract = { customerId, pricingIds, startDate: '2026-01-01', endDate: '2026-03-16' };
     const contractId = await createContract(world, contract);
     const { finalizedCount } = await advanceTo('2026-03-01');
     expect(finalizedCount).toBe(3);

@@ -13,7 +13,7 @@ import {
   subscribe,
   use,
 } from '../support/billing-scenario.ts';
-import { createContract } from '../support/usage-scenario.ts';
+import { createContract, createFlatPrice } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -74,11 +74,9 @@ describe('the expiry of a grant', () => {
 
   test('settles usage that a rolling contract is billed for only at the end of a longer period', async () => {
     const acme = await subscribe(world, { price: { priceInterval: 'YEAR' } });
-    const seat = { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '0', priceInterval: 'MONTH' };
-    const { data } = await world.call('pricing.create', { body: seat });
     const contractId = await createContract(world, {
       customerId: acme.customerId,
-      pricingIds: [acme.pricingId, data.id],
+      pricingIds: [acme.pricingId, await createFlatPrice(world, { unitAmount: '0' })],
       startDate: '2026-03-01',
       endDate: undefined,
     });

@@ -2,7 +2,7 @@
 
 import { grant, subscribe, use } from './billing-scenario.ts';
 import type { Subscription } from './billing-scenario.ts';
-import { createContract, createMeter, createPrice } from './usage-scenario.ts';
+import { createContract, createFlatPrice, createMeter, createPrice } from './usage-scenario.ts';
 import { createWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -74,12 +74,9 @@ async function fill(world: World, each: Subscription, index: number): Promise<vo
 async function addSecondContract(world: World, { customerId }: Subscription): Promise<void> {
   const meterId = await createMeter(world, 'CALLS', { aggregationType: 'COUNT' });
   const calls = await createPrice(world, meterId, { name: 'Calls', priceInterval: 'MONTH', priceIntervalCount: 3 });
-  const { data } = await world.call('pricing.create', {
-    body: { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '31', priceInterval: 'MONTH' },
-  });
   await createContract(world, {
     customerId,
-    pricingIds: [calls, data.id],
+    pricingIds: [calls, await createFlatPrice(world)],
     startDate: '2027-01-31',
     endDate: '2028-03-15',
   });
