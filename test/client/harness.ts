@@ -12,6 +12,7 @@ import * as z from 'zod';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions, Retry } from '../../src/client/client.ts';
 import { fullKey } from '../server/harness.ts';
+import { freePort } from '../support/free-port.ts';
 import { createClock } from '../support/world.ts';
 
 export interface TestClient extends Client {
@@ -125,12 +126,7 @@ export async function startRawService(
 
 /** A base URL at which nothing listens. */
 export async function unusedUrl(): Promise<string> {
-  const server = createTcpServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await freePort()}`;
 }
 
 /** Hangs up without an answer. */

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
 import { pageOf, parsePage, performances, scriptOf } from './page.ts';
-import { freePort } from '../support/postgres-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { launcher } from '../support/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

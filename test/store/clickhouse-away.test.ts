@@ -12,7 +12,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { startBlackHole } from '../support/black-hole.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
-import { freePort } from '../support/postgres-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const clickhouse = await useClickhouse();

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
-import { freePort, untilItAnswers } from './postgres-process.ts';
+import { freePort } from './free-port.ts';
+import { untilItAnswers } from './postgres-process.ts';
 
 export const hasPgbouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
 

