@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@clickhouse/client';
-import { afterAll, inject, test } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 import { credentials } from './clickhouse-credentials.ts';
-import { askFor } from './on-demand.ts';
+import { portOrSkip } from './port-or-skip.ts';
 
 export interface ClickhouseDatabases {
   /** The URL of a new, empty database. */
@@ -24,13 +24,10 @@ export interface ClickhouseDatabases {
  * which says why. Call at the top of a test file.
  */
 export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> {
-  const answer = await askFor<{ readonly port: number }>(inject('clickhouse'));
-  if ('reason' in answer) {
-    sayWhyNot(answer.reason);
-    return undefined;
-  }
+  const port = await portOrSkip('ClickHouse', inject('clickhouse'));
+  if (port === undefined) return undefined;
   const client = createClient({
-    url: `http://127.0.0.1:${answer.port}`,
+    url: `http://127.0.0.1:${port}`,
     username: credentials.user,
     password: credentials.password,
   });
@@ -40,7 +37,7 @@ export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> 
   const create = async () => {
     const name = `test_${randomUUID().replaceAll('-', '')}`;
     await client.command({ query: `CREATE DATABASE ${name}` });
-    return clickhouseUrl(answer.port, name);
+    return clickhouseUrl(port, name);
   };
   const free: string[] = [];
   const within = (url: string, text: string) => text.replaceAll(/\btallybook[A-Z]\w+/g, `${nameOf(url)}.$&`);
@@ -61,10 +58,4 @@ export async function useClickhouse(): Promise<ClickhouseDatabases | undefined> 
 export function clickhouseUrl(port: number, database: string): string {
   const { user, password } = credentials;
   return `clickhouse://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
-}
-
-function sayWhyNot(reason: string): void {
-  process.stderr.write(`ClickHouse is not tested: ${reason}\n`);
-  // oxlint-disable-next-line vitest/no-disabled-tests -- so that a report says what was not tested, and why
-  test.skip(`ClickHouse cannot run on this machine: ${reason}`, () => undefined);
 }

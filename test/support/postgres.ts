@@ -2,11 +2,11 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject, test } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 import { superuser } from './postgres-process.ts';
 import { templateName } from './postgres-setup.ts';
-import { askFor } from './on-demand.ts';
+import { portOrSkip } from './port-or-skip.ts';
 
 export interface PostgresDatabases {
   /** The URL of a new database: with our tables in it, or `isEmpty`. */
@@ -25,12 +25,9 @@ export const cleaner = 'cleaner';
  * which says why. Call at the top of a test file; what it creates is dropped when the file has ended.
  */
 export async function usePostgres(): Promise<PostgresDatabases | undefined> {
-  const answer = await askFor<{ readonly port: number }>(inject('postgres'));
-  if ('reason' in answer) {
-    sayWhyNot(answer.reason);
-    return undefined;
-  }
-  const url = (database: string) => `postgres://${superuser}@127.0.0.1:${answer.port}/${database}`;
+  const port = await portOrSkip('PostgreSQL', inject('postgres'));
+  if (port === undefined) return undefined;
+  const url = (database: string) => `postgres://${superuser}@127.0.0.1:${port}/${database}`;
   const administrator = new pg.Client({ connectionString: url('postgres') });
   await administrator.connect();
   const created = new Set<string>();
@@ -73,10 +70,4 @@ export async function usePostgres(): Promise<PostgresDatabases | undefined> {
       return url(name);
     },
   };
-}
-
-function sayWhyNot(reason: string): void {
-  process.stderr.write(`PostgreSQL is not tested: ${reason}\n`);
-  // oxlint-disable-next-line vitest/no-disabled-tests -- so that a report says what was not tested, and why
-  test.skip(`PostgreSQL cannot run on this machine: ${reason}`, () => undefined);
 }
