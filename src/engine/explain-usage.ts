@@ -109,5 +109,5 @@ export function wireTracedEvent(event: TracedEvent) {
 }
 
 function timestampOf({ timestampEpochMs }: { readonly timestampEpochMs: number }): string {
-  return wireTimestamp(Temporal.Instant.fromEpochMilliseconds(timestampEpochMs));
+  return wireTimestamp({ epochMilliseconds: timestampEpochMs });
 }

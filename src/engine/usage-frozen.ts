@@ -37,7 +37,7 @@ export function droppedBefore({ organization }: Mark): Temporal.Instant | undefi
 /** Throws ConflictError where the events from `from` on are not all there; `what` begins the sentence. */
 export function refuseDropped(context: Mark, from: Temporal.Instant | number, what: string): void {
   if (!isDropped(context, from)) return;
-  const mark = wireTimestamp(Temporal.Instant.fromEpochMilliseconds(context.organization.eventsDroppedBeforeEpochMs));
+  const mark = wireTimestamp({ epochMilliseconds: context.organization.eventsDroppedBeforeEpochMs });
   throw new ConflictError(`${what}: events from before ${mark} were dropped`, {
     hint: `begin at ${mark}; for a contract, whole billing periods can be read too`,
   });

@@ -71,10 +71,10 @@ function wireEvent(event: StoredEvent) {
     customerId,
     contractId,
     idempotencyKey,
-    timestamp: wireTimestamp(Temporal.Instant.fromEpochMilliseconds(event.timestampEpochMs)),
+    timestamp: wireTimestamp({ epochMilliseconds: event.timestampEpochMs }),
     properties: reviveExactJson(event.propertiesJson) as Record<string, EventPropertyValue>,
     version,
     isLate,
-    receivedAt: wireTimestamp(Temporal.Instant.fromEpochMilliseconds(event.receivedAtEpochMs)),
+    receivedAt: wireTimestamp({ epochMilliseconds: event.receivedAtEpochMs }),
   };
 }
