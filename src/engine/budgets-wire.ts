@@ -1,10 +1,9 @@
 /** A budget as it stands on the wire (interface 2.7). */
 
 import type { BudgetUse } from '../calculation/budget.ts';
-import { decimalText } from '../calculation/money.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { Budget } from '../store/records/budgets.ts';
-import { wireCents } from './wire.ts';
+import { wireCents, wireDecimal } from './wire.ts';
 
 /** `index` is the budget's place in the contract's array. */
 export function wireBudget(budget: Budget, index: number) {
@@ -23,5 +22,5 @@ export function wireBudget(budget: Budget, index: number) {
 
 /** Credits with their exact digits; cents. */
 export function wireConsumption({ consumedUnits, consumedCents }: BudgetUse) {
-  return { consumedUnits: exactNumber(decimalText(consumedUnits)), consumedCents: wireCents(consumedCents) };
+  return { consumedUnits: wireDecimal(consumedUnits), consumedCents: wireCents(consumedCents) };
 }

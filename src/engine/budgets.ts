@@ -4,7 +4,6 @@ import type * as z from 'zod';
 
 import { decimal, decimalText } from '../calculation/money.ts';
 import { BillingError, ConflictError, type InputIssue, namesNoMessage, NotFoundError } from '../errors.ts';
-import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { budgetInput, budgetOperations } from '../operations/budgets.ts';
 import {
@@ -29,6 +28,7 @@ import { getContract } from './contract-lookup.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { refuse } from './refuse.ts';
 import { sweepExpired } from './settlement.ts';
+import { wireDecimal } from './wire.ts';
 
 export type BudgetInput = z.output<typeof budgetInput>;
 
@@ -221,6 +221,6 @@ function wireReading(reading: BudgetReading, index: number) {
   return {
     ...wireBudget({ ...budget, isExhausted: budget.isExhausted || isNewlyReached(reading) }, index),
     ...wireConsumption(use),
-    percentConsumed: exactNumber(decimalText(use.percentConsumed)),
+    percentConsumed: wireDecimal(use.percentConsumed),
   };
 }

@@ -26,7 +26,7 @@ import { traceUsage, wireEventCounts, wireMeterFacts, wireTracedEvent } from './
 import type { CallContext } from './handler.ts';
 import { priceSourceOf } from './price-source.ts';
 import { droppedBefore, isDropped } from './usage-frozen.ts';
-import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
+import { wireCents, wireCredits, wireDecimal, wireTimestamp } from './wire.ts';
 
 export type ExplainedInvoice = ResponseBody<'invoices.explain'>['data'];
 export type ExplainedLine = ExplainedInvoice['lines'][number];
@@ -171,7 +171,7 @@ function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basi
     servicePeriod: { start: wireTimestamp(billed.serviceStart), end: wireTimestamp(billed.serviceEnd) },
     ...(Object.keys(groupValues).length === 0 ? {} : { dimensions: { ...groupValues } }),
     ...usageOf(billed, computed, basis.traces),
-    ...(meteredQuantity === undefined ? {} : { meteredQuantity: exactNumber(decimalText(meteredQuantity)) }),
+    ...(meteredQuantity === undefined ? {} : { meteredQuantity: wireDecimal(meteredQuantity) }),
     quantity: exactNumber(billed.quantity),
     ...priceOf(item, computed, basis),
     breakdown: (computed?.breakdown ?? []).map(wireTier),
@@ -243,9 +243,9 @@ function isAgreed(item: ContractItem, pricing: Pricing | undefined, isMetered: b
 
 function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
   return {
-    from: exactNumber(decimalText(share.from)),
-    to: share.to === undefined ? null : exactNumber(decimalText(share.to)),
-    quantity: exactNumber(decimalText(share.quantity)),
+    from: wireDecimal(share.from),
+    to: share.to === undefined ? null : wireDecimal(share.to),
+    quantity: wireDecimal(share.quantity),
     unitAmount: decimalText(share.unitAmount),
     flatAmount: decimalText(share.flatAmount),
     amount: decimalText(share.exactAmount),

@@ -1,9 +1,7 @@
 /** What a meter would read for a customer or contract, and what it skips and why. */
 
 import { type ServicePeriod, startOfDay } from '../calculation/billing-period.ts';
-import { decimalText } from '../calculation/money.ts';
 import { type GroupTrace, noEvents, type UsageTrace } from '../calculation/usage-trace.ts';
-import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -20,6 +18,7 @@ import {
 import type { CallContext } from './handler.ts';
 import { refuseDropped } from './usage-frozen.ts';
 import { resolveSubject } from './usage-subject.ts';
+import { wireDecimal } from './wire.ts';
 
 type TestInput = ParsedInput<OperationTable['meters.test']>['body'];
 
@@ -47,7 +46,7 @@ export async function testMeter(
       lateCount: await countLateEvents(context, { customerId: owner.customerId, ...range }),
       groups: groups.map((group) => ({
         dimensions: { ...group.groupValues },
-        quantity: exactNumber(decimalText(group.quantity)),
+        quantity: wireDecimal(group.quantity),
         ...wireEventCounts(group),
         ...(group.decidedBy === undefined ? {} : { decidedBy: wireTracedEvent(group.decidedBy) }),
       })),

@@ -5,7 +5,6 @@ import { newestRateOf } from '../calculation/ledger.ts';
 import {
   type Big,
   creditsOfDollars,
-  decimalText,
   dollarsOfCents,
   roundedTogether,
   roundHalfUp,
@@ -17,7 +16,6 @@ import { cutWindow, usageWindowsOver } from '../calculation/usage-windows.ts';
 import type { UsageWindow } from '../calculation/invoice-periods.ts';
 import type { ContractItem } from '../calculation/rate-card.ts';
 import { InvalidInputError } from '../errors.ts';
-import { exactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
@@ -32,7 +30,7 @@ import { endOfEvents, plainMetering } from './usage-metering-options.ts';
 import { meterContract, meterCustomer } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
-import { wireCents, wireTimestamp } from './wire.ts';
+import { wireCents, wireDecimal, wireTimestamp } from './wire.ts';
 
 type CostInput = ParsedInput<OperationTable['usage.cost']>['body'];
 type BreakdownInput = ParsedInput<OperationTable['usage.breakdown']>['body'];
@@ -47,9 +45,9 @@ export async function usageCost(context: CallContext, input: CostInput): Promise
   const dollars = roundedSumOf(lines);
   const creditRateCents = input.unit === 'credits' ? await findCreditRateCents(context, customerId) : undefined;
   if (creditRateCents === undefined) {
-    return { totalAmount: exactNumber(decimalText(dollars)), currency, unit: 'currency', ...facts };
+    return { totalAmount: wireDecimal(dollars), currency, unit: 'currency', ...facts };
   }
-  const credits = exactNumber(decimalText(creditsOfDollars(dollars, creditRateCents)));
+  const credits = wireDecimal(creditsOfDollars(dollars, creditRateCents));
   return { totalAmount: credits, creditRateCents: wireCents(creditRateCents), unit: 'credits', ...facts };
 }
 
@@ -78,12 +76,12 @@ export async function usageBreakdown(
   return {
     data: {
       groupKey,
-      totalAmount: exactNumber(decimalText(roundedSumOf(lines))),
+      totalAmount: wireDecimal(roundedSumOf(lines)),
       currency,
       ...facts,
       rows: rows.map(({ value }, index) => ({
         value,
-        totalAmount: exactNumber(decimalText(amounts[index] ?? zero)),
+        totalAmount: wireDecimal(amounts[index] ?? zero),
       })),
     },
   };

@@ -4,7 +4,6 @@ import { decimalText, zero } from '../calculation/money.ts';
 import { type RatedLine, rateUsage } from '../calculation/rating.ts';
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, noDimensions } from '../calculation/usage-fold.ts';
-import { exactNumber } from '../exact-json.ts';
 import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import { currency } from '../operations/wire-values.ts';
@@ -14,6 +13,7 @@ import type { CallContext } from './handler.ts';
 import { currentPrices, type MeterPrice } from './usage-prices.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { resolveContract } from './usage-subject.ts';
+import { wireDecimal } from './wire.ts';
 
 type EstimateInput = ParsedInput<OperationTable['pricing.estimate']>['body'];
 
@@ -35,7 +35,7 @@ export async function estimateCost(
   const total = lines.reduce((sum, { line }) => sum.plus(line.exactAmount), zero);
   return {
     data: {
-      totalAmount: exactNumber(decimalText(total)),
+      totalAmount: wireDecimal(total),
       currency,
       lines: lines.map(({ meter, line }) => ({
         meterId: meter.id,
@@ -43,7 +43,7 @@ export async function estimateCost(
         pricingId: line.pricingId,
         name: line.name,
         dimensions: line.groupValues,
-        quantity: exactNumber(decimalText(line.quantity)),
+        quantity: wireDecimal(line.quantity),
         unitPrice: decimalText(line.unitPrice),
         totalAmount: decimalText(line.exactAmount),
       })),

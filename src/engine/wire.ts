@@ -1,5 +1,6 @@
 /** Domain values as they stand on the wire. */
 
+import type { Big } from '../calculation/money.ts';
 import { creditsText } from '../whole-amounts.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { ExactNumber } from '../exact-json.ts';
@@ -9,6 +10,12 @@ import { instantText } from '../store/records/row-values.ts';
 /** Whole cents as a JSON integer, exact at any size. */
 export function wireCents(cents: bigint): ExactNumber {
   return exactNumber(cents.toString());
+}
+
+/** A decimal as a JSON number, with all of its digits. */
+export function wireDecimal(value: Big): ExactNumber {
+  // As `decimalText` does, whose file is loaded only where something is calculated.
+  return exactNumber(value.toFixed());
 }
 
 /** Millionths of a credit as a JSON number of credits. */
