@@ -2881,7 +2881,7 @@ export interface Operations {
         readonly salesTaxEnabled?: boolean;
         /** Payment processor that keeps payment methods; null for none. */
         readonly paymentProcessor?: "stripe" | null;
-        /** In production the clock of this database can no longer be simulated; sandbox when not given. */
+        /** In production the clock of this database can no longer be simulated. Sandbox when not given. */
         readonly environment?: "sandbox" | "production";
       };
     };
@@ -2926,7 +2926,7 @@ export interface Operations {
         readonly salesTaxEnabled?: boolean;
         /** Payment processor that keeps payment methods; null for none. */
         readonly paymentProcessor?: "stripe" | null;
-        /** In production the clock of this database can no longer be simulated; sandbox when not given. */
+        /** In production the clock of this database can no longer be simulated. */
         readonly environment?: "sandbox" | "production";
       };
     };
@@ -2948,7 +2948,7 @@ export interface Operations {
       readonly body: {
         /** Where events are posted to: https, on port 443 or 8443. */
         readonly url: string;
-        /** Kinds of events to send; all when not given. */
+        /** Kinds of events to send. All when not given. */
         readonly eventTypes?: readonly ("invoice.created" | "invoice.updated" | "contract.created" | "contract.updated" | "contract.terminated" | "customer.created" | "customer.updated" | "credit.threshold_crossed" | "credit.balance_depleted" | "credit.budget.exhausted")[];
         /** What the endpoint is for. */
         readonly description?: string | null;
@@ -2998,7 +2998,7 @@ export interface Operations {
       readonly body: {
         /** Where events are posted to: https, on port 443 or 8443. */
         readonly url?: string;
-        /** Kinds of events to send; all when not given. */
+        /** Kinds of events to send. */
         readonly eventTypes?: readonly ("invoice.created" | "invoice.updated" | "contract.created" | "contract.updated" | "contract.terminated" | "customer.created" | "customer.updated" | "credit.threshold_crossed" | "credit.balance_depleted" | "credit.budget.exhausted")[];
         /** What the endpoint is for. */
         readonly description?: string | null;

@@ -88,7 +88,7 @@ const settings = {
   environment: z
     .enum(environments)
     .optional()
-    .describe('In production the clock of this database can no longer be simulated; sandbox when not given.'),
+    .describe('In production the clock of this database can no longer be simulated.'),
 };
 const keyParams = z.strictObject({ keyId: pathIdOf('keys').describe('Key id.') });
 const keyExample = { keyId: exampleIds.key };
@@ -206,6 +206,7 @@ export const keyOperations = [
         .default('tally')
         .describe('What its keys begin with.'),
       ...settings,
+      environment: settings.environment.describe(`${settings.environment.description} Sandbox when not given.`),
     }),
     response: one(organization),
     errors: ['conflict', 'invalidInput'],

@@ -110,7 +110,7 @@ const eventTypes = z
   .min(1)
   .max(webhookEventTypes.length)
   .optional()
-  .describe('Kinds of events to send; all when not given.');
+  .describe('Kinds of events to send.');
 const description = text(limits.descriptionCharacters).nullable().optional().describe('What the endpoint is for.');
 const allowPrivate = z
   .boolean()
@@ -130,7 +130,12 @@ export const webhookOperations = [
     status: 201,
     params: noParams,
     query: noQuery,
-    body: z.strictObject({ url, eventTypes, description, allowPrivate }),
+    body: z.strictObject({
+      url,
+      eventTypes: eventTypes.describe(`${eventTypes.description} All when not given.`),
+      description,
+      allowPrivate,
+    }),
     response: one(endpointWithSecret),
     errors: ['conflict', 'invalidInput'],
     command: { group: 'webhooks', verb: 'create' },

@@ -38,6 +38,17 @@ describe('help says what is typed', () => {
     );
     expect(bare).toEqual([]);
   });
+
+  test('a change has no defaults: what is not given stays', () => {
+    const changes = manifest.commands.filter(({ verb }) => verb === 'update');
+    expect(changes.length).toBeGreaterThan(4);
+    const defaulted = changes.flatMap(({ group, flags }) =>
+      flags
+        .filter((spec) => fieldsNote(spec).includes('when not given') || spec.description.includes('when not given'))
+        .map(({ flag }) => `${group} update --${flag}`),
+    );
+    expect(defaulted).toEqual([]);
+  });
 });
 
 test('every field that help names can be given by its name alone', async () => {
