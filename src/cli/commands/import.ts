@@ -288,7 +288,8 @@ async function tellReport(
   if (isRehearsal) tell(session, say`dry run: nothing was sent`);
   const beside = unwritten === undefined ? '' : `; ${unwritten.message}`;
   if (!isComplete) {
-    const words = `stopped after ${unit} ${report.lastLine}; repeat the import to go on`;
+    const next = isRehearsal ? 'what follows was not checked' : 'repeat the import to go on';
+    const words = `stopped after ${unit} ${report.lastLine}; ${next}`;
     throw new BillingError('interrupted', `${words}${beside}`);
   }
   if (refused.length > 0) {

@@ -67,6 +67,19 @@ test('what a rehearsal opened is closed, also where the file stops it', async ()
   expect(closed).toBe(2);
 });
 
+test.each([
+  { flags: '', end: 'repeat the import to go on' },
+  { flags: '--dry-run', end: 'what follows was not checked' },
+])('an interrupted import %j says what of the file is left', async ({ flags, end }) => {
+  const input = 'timestamp\n2026-02-01 00:00:00\n2026-02-02 00:00:00\n';
+  const line = `import events - --event-name e --customer acme --batch-size 1 ${flags}`;
+  const { stderr, code } = await createShell().run(line, { input });
+  expect({ code, last: stderr.trimEnd().split('\n').at(-1) }).toEqual({
+    code: 130,
+    last: `tally: stopped after line 2; ${end}`,
+  });
+});
+
 describe('in this process', () => {
   test('also what the service does not know, or forbids as it stands', async () => {
     stage = await stageWithAcme('embedded');
