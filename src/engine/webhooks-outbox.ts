@@ -76,11 +76,13 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
 function roomFor(free: number, underWay: Iterable<SentTo>): SendingRoom {
   const ofEndpoints = new Map<string, number>();
   const ofOrganizations = new Map<string, number>();
-  for (const { endpointId, organizationId } of underWay) {
+  const begun: string[] = [];
+  for (const { deliveryId, endpointId, organizationId } of underWay) {
+    begun.push(deliveryId);
     ofEndpoints.set(endpointId, (ofEndpoints.get(endpointId) ?? 0) + 1);
     ofOrganizations.set(organizationId, (ofOrganizations.get(organizationId) ?? 0) + 1);
   }
-  return { free, perEndpoint: limits.webhookConcurrencyPerEndpoint, ofEndpoints, ofOrganizations };
+  return { free, perEndpoint: limits.webhookConcurrencyPerEndpoint, begun, ofEndpoints, ofOrganizations };
 }
 
 interface Attempt {

@@ -1,14 +1,14 @@
 /** What stands between the engine, which keeps the events to be sent, and the sender, which sends them. */
 
-/** Where an attempt goes, and whose it is. */
+/** What an attempt delivers, where it goes, and whose it is. */
 export interface SentTo {
   readonly organizationId: string;
+  readonly deliveryId: string;
   readonly endpointId: string;
 }
 
 /** A delivery that the holder of the lease is to attempt now. */
 export interface DueDelivery extends SentTo {
-  readonly deliveryId: string;
   /** `webhook-id`: the same for every attempt and every endpoint. */
   readonly eventId: string;
   readonly url: string;
@@ -37,7 +37,8 @@ export interface WebhookOutbox {
   /**
    * Takes up to `count` deliveries that are due; no other sender gets them while the lease lasts. A sender
    * that dies loses its lease with time, so that a delivery may be sent twice and is never lost (reliability 8).
-   * Those `underWay` included, an endpoint gets at most `limits.webhookConcurrencyPerEndpoint`, and an organization at most
+   * Those `underWay` are never taken again, though by the clock of another machine their lease may be over. Those
+   * included, an endpoint gets at most `limits.webhookConcurrencyPerEndpoint`, and an organization at most
    * `count`, so that some are always left to others.
    */
   lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;

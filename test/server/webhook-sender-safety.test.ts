@@ -5,7 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import { limits } from '../../src/limits.ts';
+import type { WebhookOutbox } from '../../src/operations/webhook-outbox.ts';
 import type { ResolveHost } from '../../src/server/webhook-address.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { startOldService } from '../support/old-tls.ts';
@@ -268,6 +270,32 @@ describe('several senders', () => {
     const counts = await Promise.all([one.deliverDue(), other.deliverDue()]);
     expect(counts.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(30);
     expect(receiver.received).toHaveLength(30);
+  });
+
+  test('whose clocks are far apart send what they are sending once each, though each takes the lease of the other for over', async () => {
+    const waiting: (() => void)[] = [];
+    const receiver = await startReceiver((_request, response) => {
+      waiting.push(() => response.end());
+    });
+    await triggeredAt(receiver);
+    const looks = [0, 0];
+    const senders = looks.map((_looks, index) => {
+      const now = () => world.clock.now().add({ minutes: 11 * index });
+      const outbox = createWebhookOutbox({ store: world.store, now, random: () => 0.5 });
+      const lease: WebhookOutbox['lease'] = async (...asked) => {
+        looks[index] = (looks[index] ?? 0) + 1;
+        return await outbox.lease(...asked);
+      };
+      return senderFor(world, { pollMilliseconds: 1, outbox: { ...outbox, lease } });
+    });
+    const ends = Promise.all(senders.map(async (sender) => await sender.deliverDue()));
+    await expect.poll(() => Math.min(waiting.length, ...looks)).toBeGreaterThan(1);
+    const seen = Math.max(...looks);
+    await expect.poll(() => Math.min(...looks)).toBeGreaterThan(seen + 10);
+    expect(receiver.received).toHaveLength(2);
+    for (const answer of waiting) answer();
+    expect(await ends).toEqual([1, 1].map((delivered) => ({ delivered, retrying: 0, failed: 0 })));
+    expect(await onlyDelivery()).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 });
 

@@ -28,6 +28,8 @@ export interface HeldDelivery {
 export interface SendingRoom {
   readonly free: number;
   readonly perEndpoint: number;
+  /** Ids of the deliveries that it has begun, which it does not begin again. */
+  readonly begun: readonly string[];
   readonly ofEndpoints: ReadonlyMap<string, number>;
   readonly ofOrganizations: ReadonlyMap<string, number>;
 }
@@ -194,7 +196,11 @@ export async function disableEndpoint(
  * endpoint gets nothing. The deliveries behind the first are not read: an endpoint that does not answer may have a hundred
  * thousand.
  */
-function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoints, ofOrganizations }: SendingRoom) {
+function dueWithRoom(
+  tx: Transaction,
+  now: string,
+  { free, perEndpoint, begun, ofEndpoints, ofOrganizations }: SendingRoom,
+) {
   const endpoints = fullOf(ofEndpoints, perEndpoint);
   const organizations = fullOf(ofOrganizations, free);
   let targets = tx.selectFrom('webhookEndpoints as target').where('target.isEnabled', '=', 1n);
@@ -208,6 +214,7 @@ function dueWithRoom(tx: Transaction, now: string, { free, perEndpoint, ofEndpoi
       .whereRef('due.endpointId', '=', 'target.id')
       .where('due.status', '=', isPending())
       .where(isDue(now))
+      .$if(begun.length > 0, (query) => query.where('due.id', 'not in', begun))
       .orderBy('due.nextAttemptAt', (order) => order.asc().nullsFirst())
       .orderBy('due.seq')
       .limit(oneRow())
