@@ -210,10 +210,14 @@ function hasExpired(key: ApiKey, timestamp: () => string): boolean {
   return key.expiresAt !== null && key.expiresAt <= timestamp();
 }
 
-/** A note from a clock that had run ahead does not count: it would say for years that the key has just been used. */
+/**
+ * A note from a clock that had run far ahead does not count: it would say for years that the key has just been used. One from a
+ * clock that is a little ahead does, or every request that two machines get by turns would be a write.
+ */
 function isNoted({ lastUsedAt }: ApiKey, now: Moment): boolean {
   if (lastUsedAt === null) return false;
-  return Math.abs(now.epochMilliseconds - Date.parse(lastUsedAt)) < 1000 * limits.lastUsedResolutionSeconds;
+  const agoMilliseconds = now.epochMilliseconds - Date.parse(lastUsedAt);
+  return agoMilliseconds < 1000 * limits.lastUsedResolutionSeconds && agoMilliseconds >= -1000 * limits.clockLagSeconds;
 }
 
 /** Keeps when the key was last used, to the minute. It is only a note: a database that cannot take it refuses nobody. */

@@ -272,6 +272,20 @@ describe('a key', () => {
     expect((await world.call('keys.list')).data[0]?.lastUsedAt).toBe('2026-03-01T00:05:00.000Z');
   });
 
+  it('is noted once a minute also where the clocks of two machines are some minutes apart', async () => {
+    const { key } = await createKey();
+    const lastUsedAt = async () => (await world.call('keys.list')).data[0]?.lastUsedAt;
+    const noted = '2026-03-01T00:05:00.000Z';
+    world.clock.set(noted);
+    await world.engine.authenticate(key);
+    world.clock.set('2026-03-01T00:00:00Z');
+    await world.engine.authenticate(key);
+    expect(await lastUsedAt()).toBe(noted);
+    world.clock.set('2026-02-28T23:59:59.999Z');
+    await world.engine.authenticate(key);
+    expect(await lastUsedAt()).toBe('2026-02-28T23:59:59.999Z');
+  });
+
   it('is let in while another process holds the database, without the note of its use', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
     const path = join(directory, 'busy.db');
