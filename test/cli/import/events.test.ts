@@ -17,10 +17,7 @@ import type { World } from '../../support/world.ts';
 let world: World;
 beforeEach(async () => {
   world = await createWorld();
-  for (const externalCustomerId of ['acme', 'globex']) {
-    const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
-    await world.call('customers.create', { body: { name: externalCustomerId, externalCustomerId, contacts } });
-  }
+  for (const externalCustomerId of ['acme', 'globex']) await createCustomer(world, externalCustomerId);
 });
 afterEach(async () => await world.close());
 

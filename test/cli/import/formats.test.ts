@@ -16,6 +16,7 @@ import { formatOf } from '../../../src/cli/import/input.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { BadRequestError, UnavailableError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
+import { createCustomer } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
 import { createShell } from '../shell.ts';
@@ -23,10 +24,7 @@ import { createShell } from '../shell.ts';
 let world: World;
 beforeEach(async () => {
   world = await createWorld();
-  for (const externalCustomerId of ['acme', 'globex']) {
-    const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
-    await world.call('customers.create', { body: { name: externalCustomerId, externalCustomerId, contacts } });
-  }
+  for (const externalCustomerId of ['acme', 'globex']) await createCustomer(world, externalCustomerId);
 });
 afterEach(async () => await world.close());
 
