@@ -1,23 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { entry } from '../documents/sample.ts';
 import { createShell } from '../shell.ts';
 
-const entry = (createdAt: string, type: string, amountCents: number, more = {}) => ({
-  id: `entry-${createdAt}`,
-  type,
-  amountCents,
-  creditAmount: 0,
-  creditRateCents: 0,
-  currency: 'USD',
-  description: type,
-  sourceType: 'promotional',
-  invoiceId: null,
-  grantEntryId: null,
-  expiresAt: null,
-  isPromotional: true,
-  createdAt,
-  ...more,
-});
 const entries = [
   entry('2026-03-31T00:00:00.000Z', 'usage', -1750),
   entry('2026-03-16T00:00:00.000Z', 'usage', -2000),

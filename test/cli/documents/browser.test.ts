@@ -10,7 +10,7 @@ import { statementPage } from '../../../src/cli/documents/statement-page.ts';
 import { statementOf } from '../../../src/cli/documents/statement.ts';
 import { findBrowser, openBrowser } from '../../support/browser.ts';
 import type { TestBrowser } from '../../support/browser.ts';
-import { hostileName, invoiceDocument, line, lines, shownName } from './sample.ts';
+import { entry, hostileName, invoiceDocument, line, lines, shownName } from './sample.ts';
 
 const executable = findBrowser();
 const word = 'W'.repeat(200);
@@ -40,21 +40,10 @@ const pages: Readonly<Record<string, string>> = {
     invoiceNumbers: new Map(),
     statement: statementOf(
       [
-        {
-          id: 'entry',
-          type: 'grant',
-          amountCents: 1_234_567_890_123,
+        entry('2026-03-01T00:00:00.000Z', 'grant', 1_234_567_890_123, {
           creditAmount: 1_234_567.89,
-          creditRateCents: 0,
-          currency: 'USD',
           description: `${hostileName} ${word}`,
-          sourceType: 'promotional',
-          invoiceId: null,
-          grantEntryId: null,
-          expiresAt: null,
-          isPromotional: true,
-          createdAt: '2026-03-01T00:00:00.000Z',
-        },
+        }),
       ],
       { from: undefined, to: undefined },
     ),

@@ -1,6 +1,7 @@
-/** An invoice with everything that one can have, and what others may have put into it. */
+/** An invoice with everything that one can have, and what others may have put into it; and entries of a ledger. */
 
 import type { InvoiceDocument, Line } from '../../../src/cli/documents/invoice.ts';
+import type { statementOf } from '../../../src/cli/documents/statement.ts';
 
 /** A name that would act in a page, in a terminal, and on the direction of writing. */
 export const hostileName = `</title><script>alert(1)</script><img src=x onerror="alert(2)">&amp;\u202egnp.exe\u001b[2J`;
@@ -18,6 +19,27 @@ export function line(more: Partial<Line>): Line {
     unitPrice: '0.000003',
     totalAmount: '67.08561',
     servicePeriod: { start: '2026-03-01T00:00:00.000Z', end: '2026-04-01T00:00:00.000Z' },
+    ...more,
+  };
+}
+
+type Entry = Parameters<typeof statementOf>[0][number];
+
+export function entry(createdAt: string, type: Entry['type'], amountCents: number, more: Partial<Entry> = {}): Entry {
+  return {
+    id: createdAt,
+    type,
+    amountCents,
+    creditAmount: 0,
+    creditRateCents: 0,
+    currency: 'USD',
+    description: `${type} of ${createdAt.slice(0, 10)}`,
+    sourceType: 'promotional',
+    invoiceId: null,
+    grantEntryId: null,
+    expiresAt: null,
+    isPromotional: true,
+    createdAt,
     ...more,
   };
 }

@@ -5,26 +5,10 @@ import { statementPage } from '../../../src/cli/documents/statement-page.ts';
 import { statementOf } from '../../../src/cli/documents/statement.ts';
 import type { Holding, Statement } from '../../../src/cli/documents/statement.ts';
 import { exactNumber } from '../../../src/exact-json.ts';
-import { hostileName, textOf } from './sample.ts';
+import { entry, hostileName, textOf } from './sample.ts';
 
 type Entry = Parameters<typeof statementOf>[0][number];
 
-const entry = (createdAt: string, type: Entry['type'], amountCents: number, more: Partial<Entry> = {}): Entry => ({
-  id: createdAt,
-  type,
-  amountCents,
-  creditAmount: 0,
-  creditRateCents: 0,
-  currency: 'USD',
-  description: `${type} of ${createdAt.slice(0, 10)}`,
-  sourceType: 'promotional',
-  invoiceId: null,
-  grantEntryId: null,
-  expiresAt: null,
-  isPromotional: true,
-  createdAt,
-  ...more,
-});
 const newestFirst = [
   entry('2026-04-01T00:00:00.000Z', 'expiration', -1000),
   entry('2026-03-31T23:59:59.999Z', 'usage', -1250),
