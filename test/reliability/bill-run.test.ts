@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { outputOf, startChild } from './child.ts';
 import { placeImage, takeImage } from './database-image.ts';
-import { figuresOf, openDueBook, writeDueBook } from './due-book.ts';
+import { figuresOf, killMidway, openDueBook, writeDueBook } from './due-book.ts';
 import { firstDifference } from './reference-book.ts';
 import { damageOf, problemsOf } from './soundness.ts';
 import { momentsOf } from './statements.ts';
@@ -61,17 +61,7 @@ test('a bill run that is killed anywhere is finished by the next one', async () 
   const image = takeImage(file);
   const whole = await finish(file, 'aaaa');
   placeImage(file, image);
-  const child = startChild('bill-run-process.ts', [file, 'cccc']);
-  const reader = await openDueBook(file, 'dddd');
-  const finalized = async () =>
-    await reader.store.read(
-      async (tx) =>
-        (await tx.selectFrom('invoices').select('id').where('finalizedAt', 'is not', null).execute()).length,
-    );
-  while ((await finalized()) < 3) await new Promise((resolve) => setImmediate(resolve));
-  child.process.kill('SIGKILL');
-  await child.ended;
-  await reader.close();
+  await (await killMidway(file)).close();
   const figures = await finish(file, 'bbbb');
   expect(firstDifference(figures.join('\n'), whole.join('\n'))).toBeUndefined();
   expect(damageOf(file)).toEqual([]);

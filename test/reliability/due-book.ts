@@ -3,6 +3,7 @@
 import { grant, subscribe, use } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { startChild } from './child.ts';
 import { withDatabase } from './database-image.ts';
 
 const dueAt = '2026-05-02T00:00:00Z';
@@ -27,6 +28,23 @@ export async function openDueBook(file: string, prefix: string): Promise<World> 
     return `01900000-${prefix}-7000-8000-${count.toString(16).padStart(12, '0')}`;
   };
   return await createWorld({ database: file, start: dueAt, newId, graceHours: 12 });
+}
+
+/** Has a process do the bill run, and kills it once it has finalized a few invoices; gives the book, open here. */
+export async function killMidway(file: string): Promise<World> {
+  const child = startChild('bill-run-process.ts', [file, 'cccc']);
+  const reader = await openDueBook(file, 'dddd');
+  while ((await countFinalized(reader)) < 3) await new Promise((resolve) => setImmediate(resolve));
+  child.process.kill('SIGKILL');
+  await child.ended;
+  return reader;
+}
+
+export async function countFinalized({ store }: World): Promise<number> {
+  const finalized = await store.read(
+    async (tx) => await tx.selectFrom('invoices').select('id').where('finalizedAt', 'is not', null).execute(),
+  );
+  return finalized.length;
 }
 
 /** Invoices, movements and marks of a book, without ids: the same however often its run was broken off. */

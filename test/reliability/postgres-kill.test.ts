@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usePostgres } from '../support/postgres.ts';
 import { openBook, stepsOf } from './book.ts';
 import { outputOf, startChild } from './child.ts';
-import { openDueBook, writeDueBook } from './due-book.ts';
+import { countFinalized, killMidway, writeDueBook } from './due-book.ts';
 import { firstDifference } from './reference-book.ts';
 import { problemsOf } from './soundness.ts';
 import { dumpOf } from './store-dump.ts';
@@ -63,19 +63,10 @@ describe.runIf(postgres !== undefined)('a process killed while it writes to Post
   test('in a bill run leaves the rest to the next one, which finishes it', async () => {
     const url = (await postgres?.create()) ?? '';
     await writeDueBook(url, inTier(30, 60));
-    const killed = startChild('bill-run-process.ts', [url, 'cccc']);
-    const reader = await openDueBook(url, 'dddd');
-    const finalized = async () =>
-      await reader.store.read(
-        async (tx) =>
-          (await tx.selectFrom('invoices').select('id').where('finalizedAt', 'is not', null).execute()).length,
-      );
-    while ((await finalized()) < 3) await new Promise((resolve) => setImmediate(resolve));
-    killed.process.kill('SIGKILL');
-    await killed.ended;
+    const reader = await killMidway(url);
     expect(await problemsOf(reader)).toEqual([]);
     // Two at once, as two servers would: each invoice is finalized by one of them.
-    const before = await finalized();
+    const before = await countFinalized(reader);
     const runs = ['aaaa', 'bbbb'].map(
       async (prefix) => await outputOf(startChild('bill-run-process.ts', [url, prefix])),
     );
