@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import { limits } from '../../src/limits.ts';
-import type { WebhookOutbox } from '../../src/operations/webhook-outbox.ts';
+import type { DeliveryOutcome, WebhookOutbox } from '../../src/operations/webhook-outbox.ts';
 import type { ResolveHost } from '../../src/server/webhook-address.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { startOldService } from '../support/old-tls.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
-import type { WebhookCalls } from '../support/webhook-receiver.ts';
+import type { WebhookCalls, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
@@ -187,6 +187,17 @@ describe('rotation', () => {
 });
 
 describe('several senders', () => {
+  /** An attempt so slow that another sender makes one of its own meanwhile; gives what ends the slow one. */
+  async function overtaken(receiver: WebhookReceiver): Promise<(outcome: DeliveryOutcome) => Promise<unknown>> {
+    await triggeredAt(receiver);
+    const slow = outboxOf(world);
+    const [held] = await slow.lease(10);
+    if (held === undefined) throw new Error('nothing was due');
+    world.clock.advance({ minutes: 2 });
+    await senderFor(world).deliverDue();
+    return async (outcome) => await slow.record(held, outcome);
+  }
+
   test('do not send what another holds', async () => {
     await triggeredAt(await startReceiver());
     const [one, other] = [outboxOf(world), outboxOf(world)];
@@ -222,14 +233,9 @@ describe('several senders', () => {
     ['410', { error: 'answered 410', responseStatus: 410 }],
     ['success', { responseStatus: 299 }],
   ])('a late %s does not undo what the other has delivered', async (_what, outcome) => {
-    await triggeredAt(await startReceiver());
-    const slow = outboxOf(world);
-    const [held] = await slow.lease(10);
-    if (held === undefined) throw new Error('nothing was due');
+    const endSlow = await overtaken(await startReceiver());
     world.clock.advance({ minutes: 2 });
-    await senderFor(world).deliverDue();
-    world.clock.advance({ minutes: 2 });
-    await slow.record(held, outcome);
+    await endSlow(outcome);
     expect(await onlyDelivery()).toMatchObject({
       status: 'delivered',
       attempts: 1,
@@ -241,24 +247,14 @@ describe('several senders', () => {
   });
 
   test('a late success delivers what the other could not', async () => {
-    await triggeredAt(await startReceiver(500));
-    const slow = outboxOf(world);
-    const [held] = await slow.lease(10);
-    if (held === undefined) throw new Error('nothing was due');
-    world.clock.advance({ minutes: 2 });
-    await senderFor(world).deliverDue();
-    await slow.record(held, { responseStatus: 200 });
+    const endSlow = await overtaken(await startReceiver(500));
+    await endSlow({ responseStatus: 200 });
     expect(await onlyDelivery()).toMatchObject({ status: 'delivered', nextAttemptAt: null, error: null });
   });
 
   test('a late failure does not count beside the attempt of the other', async () => {
-    await triggeredAt(await startReceiver(500));
-    const slow = outboxOf(world);
-    const [held] = await slow.lease(10);
-    if (held === undefined) throw new Error('nothing was due');
-    world.clock.advance({ minutes: 2 });
-    await senderFor(world).deliverDue();
-    await slow.record(held, { error: 'no answer within 10 seconds' });
+    const endSlow = await overtaken(await startReceiver(500));
+    await endSlow({ error: 'no answer within 10 seconds' });
     expect(await onlyDelivery()).toMatchObject({ status: 'pending', attempts: 1, error: 'answered 500' });
   });
 
