@@ -647,7 +647,7 @@ export interface Operations {
         readonly expiresAt: string;
         /** Dollar-only grant: its amount in cents. */
         readonly amountCents?: number;
-        /** Cents per credit; goes with creditAmount. */
+        /** Cents per credit, 0 for free credits; goes with creditAmount. */
         readonly creditRateCents?: ExactNumber;
         /** Credits to grant; goes with creditRateCents. */
         readonly creditAmount?: number;
@@ -790,7 +790,7 @@ export interface Operations {
         readonly expiresAt?: string | null;
         /** Dollar-only grant: its amount in cents. */
         readonly amountCents?: number;
-        /** Cents per credit; goes with creditAmount. */
+        /** Cents per credit, 0 for free credits; goes with creditAmount. */
         readonly creditRateCents?: ExactNumber;
         /** Credits to grant; goes with creditRateCents. */
         readonly creditAmount?: number;

@@ -88,7 +88,7 @@ const grantFields = {
   amountCents: centsInput().optional().describe('Dollar-only grant: its amount in cents.'),
   creditRateCents: integerInput(0, limits.creditRateCents)
     .optional()
-    .describe('Cents per credit; goes with creditAmount.'),
+    .describe('Cents per credit, 0 for free credits; goes with creditAmount.'),
   creditAmount: creditsInput({ allowZero: false }).optional().describe('Credits to grant; goes with creditRateCents.'),
   description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
   externalId: text(limits.grantExternalIdCharacters)

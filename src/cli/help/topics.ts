@@ -96,7 +96,7 @@ const policy = `Policy file:
     per-grant: 500.00                   # USD, one grant
     per-customer-and-month: 2000.00     # USD, all contracts of a customer in a month of UTC
     per-operator-and-day: 5000.00       # USD, everything that you grant on a day of UTC
-    free-credits-per-grant: 1000        # credits without a rate
+    free-credits-per-grant: 1000        # free credits: --credit-rate-cents 0
     reason: required                    # --reason
     ticket: 'SUP-[0-9]+'                # must be in --reason or --external-id
 

@@ -24,7 +24,7 @@ export interface Policy {
   readonly perGrantCents?: bigint;
   readonly perCustomerAndMonthCents?: bigint;
   readonly perOperatorAndDayCents?: bigint;
-  /** Credits without a rate, in millionths. */
+  /** Free credits, in millionths. */
   readonly freeCreditsPerGrantMicros?: bigint;
   readonly isReasonRequired: boolean;
   /** What the reason or external id must contain. */

@@ -22,6 +22,7 @@ describe('help says what is typed', () => {
     ['contracts create', 'credit-settings', 'budgets (JSON)'],
     ['customers update', 'clear', 'legal-name, external-customer-id, payment-provider-id'],
     ['credits grant', 'credit-amount', 'goes with --credit-rate-cents'],
+    ['credits grant', 'credit-rate-cents', '0 for free credits'],
     ['meters create', 'aggregation-type', 'SUM when not given'],
   ])('%s --%s', (command, flag, words) => {
     expect(line(command, flag)).toContain(words);
