@@ -705,7 +705,7 @@ export interface Operations {
         readonly createdBefore?: string;
         /** Maximum number of entries; all when not given. */
         readonly limit?: number;
-        /** Entries to skip. */
+        /** Entries to skip; 0 when not given. */
         readonly offset?: number;
         /** origin: also what each grant pays for, and which entry a reversal undoes. */
         readonly include?: "origin";

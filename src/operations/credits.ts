@@ -164,7 +164,7 @@ export const creditOperations = [
       createdAfter: dateOrTimestampInput.optional().describe('From this instant, included.'),
       createdBefore: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
       limit: queryInteger(1, limits.pageSize).optional().describe('Maximum number of entries; all when not given.'),
-      offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip.'),
+      offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip; 0 when not given.'),
       include: queryInclude(['origin'])
         .optional()
         .describe('origin: also what each grant pays for, and which entry a reversal undoes.'),

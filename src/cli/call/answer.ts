@@ -195,10 +195,15 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
   }
   const page = answer.body as unknown as Partial<Page>;
   const offset = Number(input.query?.['offset'] ?? 0);
+  const { isList, rows } = rowsOf(answer.body, command.view);
+  // Of a ledger, which has no pages unless it is asked for them.
+  const entryCount = valueAt(page.data, 'totalCount') as number | undefined;
   if (session.output.format === 'table') {
-    const { isList, rows } = rowsOf(answer.body, command.view);
-    if (isList && rows.length === 0) tellOfNone(command, { offset, total: page.total }, session);
+    if (isList && rows.length === 0) tellOfNone(command, { offset, total: page.total ?? entryCount }, session);
     if ((page.data as unknown) === null) tell(session, say`there is none`);
+  }
+  if (entryCount !== undefined && rows.length > 0 && offset + rows.length < entryCount) {
+    tell(session, say`${rows.length} of ${entryCount}: there are more; without --limit all of them are printed`);
   }
   if (Array.isArray(page.data) && moreFollow(page, offset + page.data.length)) {
     tell(session, say`${page.data.length} of ${page.total ?? '?'}: there are more; --all prints all of them`);
