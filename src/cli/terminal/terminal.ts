@@ -65,7 +65,9 @@ export function createTerminal(streams: Streams): Terminal {
   return {
     stdin: {
       get isTerminal() {
-        return streams.stdin.isTTY === true;
+        const { stdin } = streams;
+        // After the end of input a terminal would answer every question with no.
+        return stdin.isTTY === true && !stdin.readableEnded;
       },
     },
     stdout: outputStream(stdout, streams),

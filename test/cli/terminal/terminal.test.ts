@@ -144,6 +144,14 @@ describe('streams', () => {
     expect(await terminal.readInput()).toBe(text);
   });
 
+  test('a terminal whose input was read to its end answers no question any more', async () => {
+    const { stdin, terminal } = open(Object.assign(new PassThrough(), { isTTY: true }));
+    expect(terminal.stdin.isTerminal).toBe(true);
+    stdin.end('typed rows');
+    await terminal.readInput();
+    expect(terminal.stdin.isTerminal).toBe(false);
+  });
+
   test('standard input that is not UTF-8 is refused, with what mends it', async () => {
     const { stdin, terminal } = open();
     stdin.end(Buffer.from([0x7b, 0xff, 0x7d]));
