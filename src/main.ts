@@ -170,7 +170,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { parseBaseUrl } = await import('./client/target.ts');
       parseBaseUrl(baseUrl);
     },
-    untilStopped,
+    untilStopped: (lastWords) => untilStopped(() => lastWords !== undefined && terminal.err(lastWords)),
   };
 }
 
@@ -379,17 +379,17 @@ function operator(): string {
 }
 
 /** Resolves at the first signal; a second one ends the process at once. */
-function untilStopped(): Promise<void> {
+function untilStopped(tellLast: () => void): Promise<void> {
   return new Promise((resolve) => {
     // A closed terminal, or a broken connection to it, is signalled by the shell or the system.
     process.on('SIGHUP', () => resolve());
-    for (const [signal, code] of [
-      ['SIGINT', interruptedExitCode],
-      ['SIGTERM', terminatedExitCode],
-    ] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       answered.add(signal);
       process.once(signal, () => {
-        process.on(signal, () => process.exit(code));
+        process.on(signal, () => {
+          tellLast();
+          process.exit(signal === 'SIGINT' ? interruptedExitCode : terminatedExitCode);
+        });
         resolve();
       });
     }

@@ -133,8 +133,8 @@ export interface Dependencies {
   watchValues(meters: ResponseBody<'meters.list'>['data']): Promise<SkippedValues | undefined>;
   /** Throws a usage error for an address that a key must not be sent to. */
   checkAddress(baseUrl: string): Promise<void>;
-  /** Resolves when the process is asked to stop. */
-  untilStopped(): Promise<void>;
+  /** Resolves when the process is asked to stop. Asked again, it says the last words, if any, and ends at once. */
+  untilStopped(lastWords?: SafeText): Promise<void>;
 }
 
 export interface Session {
