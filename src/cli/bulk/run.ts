@@ -129,7 +129,7 @@ async function showTotals({ words, rows, view }: Summary, { terminal, flags }: S
   if (rows.length > 0) {
     const shown = { totals: rows.slice(0, shownTotals) };
     const stdout = terminal.stderr;
-    terminal.err(await render(shown, view, { choice: { format: 'table' }, fields: [], stdout }));
+    terminal.err(await render(shown, view, { choice: { format: 'table' }, fields: [], stdout, isBeside: true }));
     if (rows.length > shownTotals) terminal.err(say`and ${rows.length - shownTotals} more\n`);
   }
   terminal.err(say`${words}\n`);

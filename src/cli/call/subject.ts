@@ -35,7 +35,7 @@ export async function subjectOf(
     const id = String(params[named.name]);
     const { body } = await opened.billing.call(reading.operation as OperationName, { params: { [idOf.name]: id } });
     const { view, fields } = reading;
-    const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr } as const;
+    const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr, isBeside: true } as const;
     const { rows } = rowsOf(body, view);
     const table = await render({ rows }, { ...view, rows: 'rows' }, shown);
     return vouch(`${table}${await customerOf(rows[0], opened.billing)}`);

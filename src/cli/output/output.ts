@@ -68,9 +68,14 @@ export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[
 export async function render(
   body: unknown,
   view: View,
-  options: { readonly choice: OutputChoice; readonly fields: readonly string[]; readonly stdout: OutputStream },
+  options: {
+    readonly choice: OutputChoice;
+    readonly fields: readonly string[];
+    readonly stdout: OutputStream;
+    readonly isBeside?: boolean;
+  },
 ): Promise<SafeText> {
-  const { choice, fields, stdout } = options;
+  const { choice, fields, stdout, isBeside = false } = options;
   const found = rowsOf(body, view);
   const { format, jsonFields } = choice;
   checkFields(choice, fields, view);
@@ -84,7 +89,7 @@ export async function render(
     return (await layouts[view.layout]())(body, stdout);
   }
   const { table } = await import('./table.ts');
-  return table(body, view, { found, columns, stdout });
+  return table(body, view, { found, columns, stdout, isBeside });
 }
 
 /** Prints an answer in the chosen format. `fields` are those that can be picked, by default what the columns show. */

@@ -35,14 +35,16 @@ export interface TableOptions {
   /** The requested columns; the view's if there are none. */
   readonly columns: readonly Column[] | undefined;
   readonly stdout: OutputStream;
+  /** Whether it stands beside the answer, so that JSON has nothing of it. */
+  readonly isBeside?: boolean;
 }
 
 /** A table for a list; for one record its fields, unless columns were requested. */
-export function table(body: unknown, view: View, { found, columns, stdout }: TableOptions): SafeText {
+export function table(body: unknown, view: View, { found, columns, stdout, isBeside }: TableOptions): SafeText {
   const bold = (text: SafeText) => vouch(new Chalk({ level: stdout.hasColor ? 1 : 0 }).bold(text));
   const isAsked = columns !== undefined;
   const draw = (rows: readonly Row[], shown: readonly Column[]) =>
-    grid(rows, shown, { width: stdout.columns, bold, isAsked });
+    grid(rows, shown, { width: stdout.columns, bold, isAsked, elsewhere: isBeside === true ? '' : inJson });
   if (found.isList || columns !== undefined) {
     const above = columns === undefined ? summaryOf(body, view) : {};
     const summary = Object.keys(above).length > 0 ? fieldLines(above, { view, bold, draw }) : '';
@@ -173,9 +175,17 @@ interface GridOptions {
   readonly bold: (text: SafeText) => SafeText;
   /** Whether these columns were requested, so that none may be left out. */
   readonly isAsked: boolean;
+  /** Said of columns that have no room: where to find them. */
+  readonly elsewhere: string;
 }
 
-function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, isAsked }: GridOptions): SafeText {
+const inJson = ' (-o json has everything)';
+
+function grid(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  { width, bold, isAsked, elsewhere }: GridOptions,
+): SafeText {
   if (rows.length === 0) return vouch('');
   const cells = rows.map((row) => columns.map((column) => cellText(row, column)));
   const whole = drawn(columns, cells, { bold });
@@ -196,7 +206,7 @@ function grid(rows: readonly Row[], columns: readonly Column[], { width, bold, i
   const missing = measured
     .filter(({ column, isZero }) => !isZero && !shown.has(column))
     .map(({ column }) => column.header);
-  const note = missing.length > 0 ? say`no room for ${missing.join(', ')} (-o json has everything)\n` : '';
+  const note = missing.length > 0 ? say`no room for ${missing.join(', ')}${elsewhere}\n` : '';
   return vouch(text + note);
 }
 

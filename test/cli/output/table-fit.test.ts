@@ -3,7 +3,9 @@
 import { expect, test } from 'vitest';
 
 import { chooseOutput, render } from '../../../src/cli/output/output.ts';
+import type { Answer } from '../../../src/operations/index.ts';
 import type { View } from '../../../src/operations/operation.ts';
+import { createShell } from '../shell.ts';
 
 const terminal = { isTerminal: true, hasColor: false, hasUnicode: true, columns: undefined };
 
@@ -131,3 +133,15 @@ test('columns that were asked for are all there, however narrow the terminal', a
   expect(text).toContain('DESCRIPTION');
   expect(text).not.toContain('no room');
 });
+
+test.each(['customers pause c1', 'credits grant --from - --expires-at 2099-12-31T00:00:00Z'])(
+  'for a column that a question before %s has no room for nobody is sent to JSON, which is another answer',
+  async (line) => {
+    const acme = { id: 'c1', name: 'Acme', customerId: 'c1', createdAt: '2026-01-01T00:00:00Z' };
+    const env = { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: `t_live_${'b'.repeat(48)}` };
+    const shell = createShell({ reply: () => ({ body: { data: acme } as unknown as Answer['body'] }), env });
+    const input = 'contractId,amountCents\nc1,5\n';
+    const { stderr } = await shell.run(line, { isTerminal: true, columns: 12, input, answers: ['no'] });
+    expect(stderr).toMatch(/^no room for [A-Z, ]+$/m);
+  },
+);
