@@ -292,7 +292,7 @@ export const creditOperations = [
     body: underRule(
       'adjustment',
       z.strictObject({
-        grantEntryId: referenceTo('entries').describe('Grant that is corrected.'),
+        grantEntryId: referenceTo('grants').describe('Grant that is corrected.'),
         amountCents: centsInput(-limits.centsMaximum)
           .optional()
           .describe('Cents to add, or to take away with a minus sign.'),

@@ -19,15 +19,18 @@ export async function choicesOf(
   billing: Billing,
   { contractId, most = mostChoices }: { readonly contractId?: string | undefined; readonly most?: number } = {},
 ): Promise<readonly Choice[]> {
-  const { operation, value, label } = referenced[kind];
-  if (kind === 'entries' && contractId === undefined) return [];
-  const params = kind === 'entries' ? { params: { contractId: contractId ?? '' } } : {};
+  const reference = referenced[kind];
+  const { operation, value, label } = reference;
+  const isLedger = operation === 'credits.ledger';
+  if (isLedger && contractId === undefined) return [];
+  const picked = 'query' in reference ? { query: reference.query } : {};
+  const whole = isLedger ? { params: { contractId: contractId ?? '' }, ...picked } : {};
   const isPaged = !unpaged.has(operation);
   const names = (label as readonly string[]).includes('customerId')
     ? await namesOf(billing)
     : new Map<string, string>();
   const read = async (query: Readonly<Record<string, string>>) => {
-    const { body } = await billing.call(operation, isPaged ? { query } : params);
+    const { body } = await billing.call(operation, isPaged ? { query } : whole);
     const data = valueAt(body, 'data');
     const rows = Array.isArray(data) ? data : (valueAt(data, 'entries') ?? []);
     return { data: rows, hasMore: valueAt(body, 'hasMore') === true, total: valueAt(body, 'total') };
