@@ -173,7 +173,7 @@ function effectOf(command: CommandSpec, input: CallInput): SafeText {
   const ids = Object.values(input.params ?? {}).join(' ');
   const version = input.ifMatch === undefined ? '' : ` (version ${input.ifMatch})`;
   const head = safe(`${command.summary}${ids === '' ? '' : `: ${ids}`}${version}`);
-  if (input.body === undefined) return head;
+  if (Object.keys(input.body ?? {}).length === 0) return head;
   const body = safeJson(JSON.stringify(input.body, undefined, 2));
   const amounts = Object.entries(input.body ?? {})
     .filter(([name, value]) => name.endsWith('Cents') && isExactNumber(value))

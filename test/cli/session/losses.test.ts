@@ -1,4 +1,4 @@
-/** Agreement to what cannot be undone, on any environment. */
+/** Agreement to what cannot be undone, on any environment, and what is shown before it. */
 
 import { expect, test } from 'vitest';
 
@@ -24,6 +24,12 @@ test.each<[string, readonly string[], number, readonly string[]]>([
   expect(outcome).toMatchObject({ code, asked: ['Go on?'] });
   expect(outcome.stderr).toContain('embedded: this cannot be undone\n');
   expect(kept(shell)).toEqual(done);
+});
+
+test('a request that says nothing more than its command shows no body before the question', async () => {
+  const env = { TALLY_BASE_URL: 'https://billing.example.com', TALLY_API_KEY: `t_live_${'b'.repeat(48)}` };
+  const { stderr } = await createShell({ env }).run('customers pause c1', { ...terminal, answers: ['no'] });
+  expect(stderr).toContain('to a customer: c1\n? Go on?');
 });
 
 test('nobody is asked to agree to a loss that the service refuses', async () => {
