@@ -311,6 +311,27 @@ export function isFailureOfDisk(cause: unknown): boolean {
 
 const failuresOfDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
 
+/** Why the system refuses a file or a directory; the code alone where it has no words here. */
+export function reasonOfFile(cause: unknown): string {
+  const { code = 'failed' } = cause as NodeJS.ErrnoException;
+  return reasons[code] ?? code;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ELOOP: 'it is a link',
+  ENOENT: 'the directory does not exist',
+  ENOTDIR: 'a part of the path is a file, not a directory',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota of this user is used up',
+  ENAMETOOLONG: 'the name is too long',
+  EFBIG: 'the file would exceed the size limit',
+  EIO: 'the disk failed',
+};
+
 /** The kind that a status stands for; the client uses it to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {
   for (const kind of Object.keys(errorFacts) as ErrorKind[]) {

@@ -4,7 +4,7 @@ import { lstatSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { BillingError, UnavailableError } from '../errors.ts';
+import { BillingError, reasonOfFile, UnavailableError } from '../errors.ts';
 
 /**
  * Undefined if there is no file. Throws UnavailableError if the system cannot say: in a directory that this user may not
@@ -23,8 +23,7 @@ function lookedUp(look: typeof statSync, path: string): Stats | undefined {
   try {
     return look(path, { throwIfNoEntry: false });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UnavailableError(`${path} cannot be looked up (${code})`, {
+    throw new UnavailableError(`${path} cannot be looked up: ${reasonOfFile(error)}`, {
       cause: error,
       hint: 'check the path, and that its directory is open to this user',
     });

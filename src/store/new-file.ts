@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-import { ConflictError, isFailureOfDisk, UnavailableError } from '../errors.ts';
+import { ConflictError, isFailureOfDisk, reasonOfFile, UnavailableError } from '../errors.ts';
 import { inPassingDirectory } from '../passing-directory.ts';
 import { factsOf, isThere } from './file-facts.ts';
 
@@ -67,7 +67,7 @@ export async function beside<T>(target: string, work: (path: string) => Promise<
 
 /** The error for a directory that cannot be made or written to. */
 export function unwritable(path: string, cause: unknown): UnavailableError {
-  return new UnavailableError(`nothing can be written to ${path} (${(cause as NodeJS.ErrnoException).code})`, {
+  return new UnavailableError(`nothing can be written to ${path}: ${reasonOfFile(cause)}`, {
     cause,
     hint: 'check that the directory exists and is writable, and that its disk has room',
   });

@@ -28,7 +28,7 @@ useTestFile();
 
 describe('a new database', () => {
   test.runIf(existsSync('/proc/self'))('is refused where no directory can be made', async () => {
-    await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created (ENOENT)');
+    await expect(openStore('/proc/none/billing.db')).rejects.toThrow('cannot be created: the directory does not exist');
   });
 
   test.each(['~', '~/billing.db'])('is not made below a directory called ~, for %s', async (path) => {
@@ -59,7 +59,7 @@ describe('a new database', () => {
       const path = join(directory, 'x'.repeat(300));
       const opening = openStore(path, options);
       await expect(opening).rejects.toMatchObject({ kind: 'unavailable' });
-      await expect(opening).rejects.toThrow(`${path} cannot be looked up (ENAMETOOLONG)`);
+      await expect(opening).rejects.toThrow(`${path} cannot be looked up: the name is too long`);
       expect(isMirrorFile(path)).toBe(false);
     },
   );

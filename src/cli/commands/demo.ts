@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { refuseUrl } from '../../database-url.ts';
-import { BillingError, errorFacts, isFailureOfDisk, reworded } from '../../errors.ts';
+import { BillingError, errorFacts, isFailureOfDisk, reasonOfFile, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { makeDirectory } from '../../make-directory.ts';
@@ -128,7 +128,8 @@ function directoryFor(into: string | undefined): string {
     if (isFailureOfDisk(cause)) throw unwritable(into, cause);
     const { code } = cause as NodeJS.ErrnoException;
     const hint = code === 'ENOTDIR' ? 'name a new directory' : 'name a directory that you may write to';
-    const words = code === 'ENOTDIR' && existsSync(directory) ? 'is not a directory' : `cannot be used (${code})`;
+    const words =
+      code === 'ENOTDIR' && existsSync(directory) ? 'is not a directory' : `cannot be used (${reasonOfFile(cause)})`;
     throw new BillingError('usage', `${into} ${words}: nothing was written`, { cause, hint });
   }
   if (isEmpty) return directory;

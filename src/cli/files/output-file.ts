@@ -18,7 +18,7 @@ import {
 import { dirname } from 'node:path';
 
 import { databaseFile } from '../../database-url.ts';
-import { BillingError, isFailureOfDisk, UnavailableError } from '../../errors.ts';
+import { BillingError, isFailureOfDisk, reasonOfFile, UnavailableError } from '../../errors.ts';
 
 export interface OutputFileOptions {
   /** Whether an existing file is replaced. */
@@ -150,26 +150,11 @@ function open(path: string, whereThereIsOne: number, hint: string): number {
 
 /** The reason in words why nothing can be written there: a usage error, or `unavailable` if the same path may work later. */
 export function unwritable(path: string, cause: unknown): BillingError {
-  const { code = 'failed' } = cause as NodeJS.ErrnoException;
   if (path === '') return new BillingError('usage', 'cannot write a file: its path is empty', { cause });
-  const message = `cannot write ${path}: ${reasons[code] ?? code}`;
+  const message = `cannot write ${path}: ${reasonOfFile(cause)}`;
   if (!isFailureOfDisk(cause)) return new BillingError('usage', message, { cause });
   return new UnavailableError(message, {
     cause,
     hint: 'check its disk and the free space there, then repeat the command',
   });
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ELOOP: 'it is a link',
-  ENOENT: 'the directory does not exist',
-  ENOTDIR: 'a part of the path is a file, not a directory',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota of this user is used up',
-  EFBIG: 'the file would exceed the size limit',
-  EIO: 'the disk failed',
-};

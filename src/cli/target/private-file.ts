@@ -7,7 +7,7 @@
 import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-import { BillingError, isFailureOfDisk } from '../../errors.ts';
+import { BillingError, isFailureOfDisk, reasonOfFile } from '../../errors.ts';
 import { isJsonObject } from '../../exact-json.ts';
 import { makeDirectory } from '../../make-directory.ts';
 import { shellWord } from '../command-line/shell-word.ts';
@@ -157,7 +157,7 @@ export async function makePrivateDirectory(path: string, machine: Machine, varia
     const { unwritable } = await import('../files/output-file.ts');
     if (isFailureOfDisk(error)) throw unwritable(path, error);
     throw refusal(
-      `the directory ${path} cannot be made (${(error as NodeJS.ErrnoException).code})`,
+      `the directory ${path} cannot be made: ${reasonOfFile(error)}`,
       `set ${variable} to a directory that can be written`,
     );
   }

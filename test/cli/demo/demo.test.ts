@@ -86,7 +86,7 @@ describe('the demo on generated events', () => {
     writeFileSync(file, '');
     for (const [into, words] of [
       [file, 'is not a directory'],
-      [join(file, 'below'), 'cannot be used (ENOTDIR)'],
+      [join(file, 'below'), 'cannot be used (a part of the path is a file, not a directory)'],
       ['', '--into is empty: it must name a directory'],
       [
         'postgres://ada:s3/cret@db.example/x',

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
 import { inMemory } from '../../../database-url.ts';
-import { BillingError, NotFoundError, UnavailableError } from '../../../errors.ts';
+import { BillingError, NotFoundError, reasonOfFile, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
 import { factsOf, refuseLongPath } from '../../file-facts.ts';
@@ -188,8 +188,7 @@ function createFile(path: string): void {
     const isMade = isFile(path);
     if (existsSync(pathOfMark(path)) && (!isMade || (factsOf(path)?.size ?? 0) > 0)) noteBegun(path);
     if (isMade) return;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new UnavailableError(`the database ${path} cannot be created (${code})`, {
+    throw new UnavailableError(`the database ${path} cannot be created: ${reasonOfFile(error)}`, {
       cause: error,
       hint: 'check the path, and that its directory is writable',
     });
