@@ -63,7 +63,9 @@ test('a question names other fields by their flags, as help does', async () => {
     isTerminal: true,
     answers: ['10'],
   });
-  expect(questions).toEqual(['credit-rate-cents (Cents per credit; goes with --credit-amount; cents)']);
+  expect(questions).toEqual([
+    'credit-rate-cents (Cents per credit, 0 for free credits; goes with --credit-amount; cents)',
+  ]);
 });
 
 test('an answer that the field cannot have is asked for again', async () => {
