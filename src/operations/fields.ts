@@ -295,7 +295,7 @@ export function queryInteger(least: number, most: number) {
     z
       .string()
       .max(16, { abort: true })
-      .regex(/^\d+$/, 'must be a whole number')
+      .regex(/^\d+$/, `must be a whole number, ${least} or more`)
       .transform(Number)
       .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`)
       .meta({ type: 'integer', minimum: least, ...(most === Number.MAX_SAFE_INTEGER ? {} : { maximum: most }) }),

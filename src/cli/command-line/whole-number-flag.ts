@@ -6,5 +6,6 @@ import { BillingError } from '../../errors.ts';
 export function wholeNumber(flag: string, text: string, most: number): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && value <= most) return value;
-  throw new BillingError('usage', `${flag} takes a whole number up to ${most}, not ${text}`);
+  const bound = most === Number.MAX_SAFE_INTEGER ? '' : ` up to ${most}`;
+  throw new BillingError('usage', `${flag} takes a whole number${bound}, not ${text}`);
 }
