@@ -376,6 +376,7 @@ describe('serve', () => {
   test.each([
     [['serve', '--port', '99999'], '--port takes a whole number up to 65535'],
     [['serve', '--rate-limit', 'many'], '--rate-limit takes a whole number, not many'],
+    [['serve', '--database', ':memory:'], 'nobody could make a key for :memory:'],
     [['serve', '--drain-seconds', '-1'], '--drain-seconds takes a whole number'],
   ])('%j is refused', async (words, message) => {
     const { code, stderr } = await tally(words, home());

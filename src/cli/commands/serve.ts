@@ -1,5 +1,6 @@
 /** `tally serve`: serves the embedded database over HTTP, until it is told to stop. */
 
+import { inMemory } from '../../database-url.ts';
 import { BillingError, OutdatedError, UnavailableError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Engine } from '../../operations/index.ts';
@@ -92,6 +93,7 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
       : wholeNumber('--drain-seconds', flags.drainSeconds, longestPauseSeconds) * 1000;
   const tls = await tlsOf(flags, session);
   const target = requireEmbedded(await session.target(), 'serve');
+  if (target.database === inMemory) throw unreachable();
   const opened = await dependencies.openEngine(target);
   const { engine } = opened;
   tellOfOpening(session, target, opened);
@@ -135,6 +137,13 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   } finally {
     await opened.close();
   }
+}
+
+/** Every request needs a key, and keys are made by other processes. */
+function unreachable(): BillingError {
+  return new BillingError('usage', `nobody could make a key for ${inMemory}, which only this process has`, {
+    hint: 'name a file with --database; it is made if it does not exist',
+  });
 }
 
 /** Warns of a database that can only be read: it is served, but bill runs skip it silently. A lock needs no warning. */
