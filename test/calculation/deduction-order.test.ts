@@ -29,15 +29,22 @@ test.each([
 });
 
 test('the explanation names the rule that put a grant behind the one before', () => {
+  const paid = { isPromotional: false, expiresAt: march };
   const grants = [
-    grant({ grantId: 'paid', isPromotional: false, expiresAt: march }),
+    grant({ ...paid, grantId: 'dear', purchaseRateCents: 9n }),
     grant({ grantId: 'endless' }),
+    grant({ ...paid, grantId: 'paid', purchaseRateCents: 5n }),
+    grant({ grantId: 'twin', expiresAt: march, createdAt: at('2026-01-02') }),
+    grant({ grantId: 'later', expiresAt: march, createdAt: at('2026-01-02') }),
     grant({ grantId: 'free', expiresAt: march }),
   ];
-  expect(explainDeductionOrder(grants)).toEqual([
-    { grantId: 'free', rank: 1, reason: 'first in the order' },
-    { grantId: 'paid', rank: 2, reason: 'same expiry, but paid: promotional credits go first' },
-    { grantId: 'endless', rank: 3, reason: 'expires never, after 2026-03-01T00:00:00Z' },
+  expect(explainDeductionOrder(grants).map(({ rank, grantId, reason }) => [rank, grantId, reason])).toEqual([
+    [1, 'free', 'first in the order'],
+    [2, 'later', 'otherwise equal, but granted 2026-01-02T00:00:00Z, after 2026-01-01T00:00:00Z'],
+    [3, 'twin', 'equal and granted at the same instant: ordered by id'],
+    [4, 'paid', 'same expiry, but paid: promotional credits go first'],
+    [5, 'dear', 'same expiry and kind, bought at 9 cents a credit, above 5'],
+    [6, 'endless', 'expires never, after 2026-03-01T00:00:00Z'],
   ]);
 });
 
