@@ -131,6 +131,7 @@ describe('creating a customer', () => {
     [{ provider: 'stripe' }, 'paymentProviderId: is required together with provider'],
     [{ paymentProviderId: 'cus_1' }, 'provider: is required together with paymentProviderId'],
     [{ paymentMethodId: 'pm_1' }, 'paymentMethodType: is required together with paymentMethodId'],
+    [{ paymentMethodType: 'card' }, 'paymentMethodId: is required together with paymentMethodType'],
     [{ contacts: [] }, 'contacts: must have at least 1 element'],
     [{ ammount: 1 }, 'ammount: unknown field'],
   ])('refuses %j', async (body, message) => {
