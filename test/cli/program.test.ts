@@ -111,6 +111,11 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['journal list --limit 0', '--limit takes a whole number from 1 to 999999999, not 0', undefined],
     ['customers list --database a --profile b', '--profile and --database both say', 'give one of them'],
     ['customers create --input nowhere.json', 'cannot read nowhere.json: the file does not exist', undefined],
+    [
+      'customers create --input package.json/a',
+      'cannot read package.json/a: a part of the path is a file, not a directory',
+      undefined,
+    ],
     [['backup', ''], 'missing <file>', 'see: tally backup --help'],
     [['invoices', 'export', ''], 'missing <invoice-id>', 'see: tally invoices export --help'],
     [['customers', 'create', '--input', ''], 'cannot read a file: its path is empty', undefined],

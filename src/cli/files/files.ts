@@ -3,7 +3,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-import { BillingError } from '../../errors.ts';
+import { BillingError, reasonOfFile } from '../../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The text of a file, or of standard input for `-`. Throws a usage error that names the file if it cannot be read. */
@@ -99,8 +99,6 @@ const tooLarge: ReadonlySet<string> = new Set(['ERR_FS_FILE_TOO_LARGE', 'ERR_STR
 
 function reason(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'the file does not exist';
-  if (error.code === 'EISDIR') return 'it is a directory';
-  if (error.code === 'EACCES') return 'permission denied';
   if (tooLarge.has(error.code ?? '')) return 'it is too large to read at once';
-  return error.code === undefined || error.code.startsWith('ERR_') ? notUtf8 : error.code;
+  return error.code === undefined || error.code.startsWith('ERR_') ? notUtf8 : reasonOfFile(error);
 }
