@@ -99,7 +99,6 @@ const grantFields = {
 };
 
 const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
-const entryParams = z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') });
 const contractExample = { contractId: exampleIds.contract };
 
 const entryView = {
@@ -324,7 +323,7 @@ export const creditOperations = [
     description: 'Prepaid credits whose grant is undone before their invoice is finalized are not billed.',
     scope: 'contracts:write',
     status: 201,
-    params: contractParams.extend(entryParams.shape),
+    params: contractParams.extend({ entryId: pathIdOf('reversibleEntries').describe('Ledger entry id.') }),
     query: noQuery,
     body: z.strictObject({
       description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
@@ -368,7 +367,7 @@ export const creditOperations = [
     route: { method: 'GET', path: '/v1/credits/entries/{entryId}/explanation' },
     scope: 'contracts:read',
     status: 200,
-    params: entryParams,
+    params: z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') }),
     query: noQuery,
     body: undefined,
     response: one(explainedEntry),

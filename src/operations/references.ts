@@ -1,8 +1,9 @@
 /** What a field may name: the list to choose from, and how a record of it reads to a person. */
 
 /**
- * By what a field names. `query` picks the records, `value` is the id that goes into the field, `label` what tells records
- * apart. In a label, the id of a customer reads as the name, and cents as dollars.
+ * By what a field names. `query` picks the records, and `types`, where a list takes only one of them; `value` is the id that
+ * goes into the field, `label` what tells records apart. In a label, the id of a customer reads as the name, and cents as
+ * dollars.
  */
 export const referenced = {
   customers: { operation: 'customers.list', value: 'id', label: ['name'] },
@@ -18,6 +19,12 @@ export const referenced = {
     label: ['customerId', 'invoiceNumber', 'status', 'invoiceDate', 'totalCents'],
   },
   entries: { operation: 'credits.ledger', value: 'id', label: ['type', 'amountCents', 'description', 'createdAt'] },
+  reversibleEntries: {
+    operation: 'credits.ledger',
+    types: ['grant', 'usage', 'adjustment'],
+    value: 'id',
+    label: ['type', 'amountCents', 'description', 'createdAt'],
+  },
   grants: {
     operation: 'credits.ledger',
     query: { type: 'grant' },

@@ -23,6 +23,7 @@ export async function choicesOf(
   const { operation, value, label } = reference;
   const isLedger = operation === 'credits.ledger';
   if (isLedger && contractId === undefined) return [];
+  const types: readonly string[] | undefined = 'types' in reference ? reference.types : undefined;
   const picked = 'query' in reference ? { query: reference.query } : {};
   const whole = isLedger ? { params: { contractId: contractId ?? '' }, ...picked } : {};
   const isPaged = !unpaged.has(operation);
@@ -39,6 +40,7 @@ export async function choicesOf(
   let count = 0;
   for await (const { rows } of pagesOf(read)) {
     for (const row of rows) {
+      if (types !== undefined && !types.includes(wireText(valueAt(row, 'type')))) continue;
       const text = wireText(valueAt(row, value));
       const words = label
         .map((path) => wordOf(path, wireText(valueAt(row, path))))

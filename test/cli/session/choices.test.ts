@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { choicesOf } from '../../../src/cli/session/choices.ts';
 import type { Answer, Billing } from '../../../src/operations/index.ts';
 import type { Question } from '../../../src/cli/terminal/questions.ts';
+import { ledgerEntryTypes } from '../../../src/operations/ledger-entry.ts';
 import type { CallInput } from '../../../src/operations/operation.ts';
 import { createShell } from '../shell.ts';
 
@@ -27,4 +28,13 @@ test('of a grant are grants alone, however much usage stands above them in the l
   const asking = { isTerminal: true, answers: [], onAsk: (question: Question) => questions.push(question) };
   await createShell({ reply }).run('credits adjust k1 --amount-cents -5 --description Why', asking);
   expect(questions[0]?.choices).toEqual([{ value: 'g1', label: '25.00 USD, Welcome, 2026-03-01T00:00:00.000Z' }]);
+});
+
+test('of an entry to undo are of the types that can be undone', async () => {
+  const entries = ledgerEntryTypes.map((type) => ({ id: type, type, amountCents: 1, description: '', createdAt: '' }));
+  const reply = () => ({ body: { data: { totalCount: entries.length, entries } } as unknown as Answer['body'] });
+  const questions: Question[] = [];
+  const asking = { isTerminal: true, answers: [], onAsk: (question: Question) => questions.push(question) };
+  await createShell({ reply }).run('credits reverse k1', asking);
+  expect(questions[0]?.choices?.map(({ value }) => value)).toEqual(['grant', 'usage', 'adjustment']);
 });
