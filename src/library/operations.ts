@@ -703,7 +703,7 @@ export interface Operations {
         readonly createdAfter?: string;
         /** Up to this instant, excluded. */
         readonly createdBefore?: string;
-        /** Maximum number of entries; all when not given. */
+        /** Maximum number of entries, 1 to 100; all when not given. */
         readonly limit?: number;
         /** Entries to skip; 0 when not given. */
         readonly offset?: number;

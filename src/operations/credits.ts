@@ -12,6 +12,7 @@ import {
   dateOrTimestampInput,
   exact,
   integerInput,
+  limitOf,
   memberName,
   membersInput,
   namedInNfc,
@@ -162,7 +163,7 @@ export const creditOperations = [
       type: z.enum(ledgerEntryTypes).optional().describe('Only entries of this type.'),
       createdAfter: dateOrTimestampInput.optional().describe('From this instant, included.'),
       createdBefore: dateOrTimestampInput.optional().describe('Up to this instant, excluded.'),
-      limit: queryInteger(1, limits.pageSize).optional().describe('Maximum number of entries; all when not given.'),
+      limit: limitOf('Maximum number of entries', 'all'),
       offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Entries to skip; 0 when not given.'),
       include: queryInclude(['origin'])
         .optional()

@@ -281,11 +281,16 @@ export const emailInput = recognizedAs(
 /** `limit` and `offset` of a list, as query texts; out of range is refused, never cut (semantics 2). */
 export function page(defaultLimit: number = limits.defaultPageSize) {
   return {
-    limit: queryInteger(1, limits.pageSize)
-      .optional()
-      .describe(`Records per page, 1 to ${limits.pageSize}; ${defaultLimit} when not given.`),
+    limit: limitOf('Records per page', defaultLimit),
     offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Records to skip; 0 when not given.'),
   };
+}
+
+/** The `limit` of a list: what it counts, and how many of them come without it. */
+export function limitOf(what: string, otherwise: number | 'all') {
+  return queryInteger(1, limits.pageSize)
+    .optional()
+    .describe(`${what}, 1 to ${limits.pageSize}; ${otherwise} when not given.`);
 }
 
 /** A whole number in a query. Comes out as a number. */

@@ -78,6 +78,18 @@ test('what reads the path that a write changes, or its command group, is declare
   }
 });
 
+test('each number in a query with a least and a most says both', () => {
+  const unsaid = allOperations.flatMap(({ name, query }) => {
+    const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' });
+    return (Object.values(properties) as z.core.JSONSchema.JSONSchema[])
+      .filter(({ minimum, maximum, description = '' }) => {
+        return maximum !== undefined && !description.includes(`, ${minimum} to ${maximum}; `);
+      })
+      .map(({ description }) => `${name}: ${description}`);
+  });
+  expect(unsaid).toEqual([]);
+});
+
 test('no two operations share a route or a command', () => {
   const routes = allOperations.flatMap((each) =>
     each.route === undefined ? [] : [`${each.route.method} ${each.route.path}`],
