@@ -166,10 +166,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { createSkippedValues } = await import('./engine/skipped-values.ts');
       return createSkippedValues(meters);
     },
-    async checkAddress(baseUrl) {
-      const { parseBaseUrl } = await import('./client/target.ts');
-      parseBaseUrl(baseUrl);
-    },
+    checkAddress: async (baseUrl) => void (await import('./client/target.ts')).parseBaseUrl(baseUrl),
     untilStopped: (lastWords) => untilStopped(() => lastWords !== undefined && terminal.err(lastWords)),
   };
 }
@@ -378,18 +375,20 @@ function operator(): string {
   }
 }
 
-/** Resolves at the first signal; a second one ends the process at once. */
+/** Resolves at the first signal; a second one, the same or the other, ends the process at once. */
 function untilStopped(tellLast: () => void): Promise<void> {
   return new Promise((resolve) => {
     // A closed terminal, or a broken connection to it, is signalled by the shell or the system.
     process.on('SIGHUP', () => resolve());
+    let isStopping = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       answered.add(signal);
-      process.once(signal, () => {
-        process.on(signal, () => {
+      process.on(signal, () => {
+        if (isStopping) {
           tellLast();
           process.exit(signal === 'SIGINT' ? interruptedExitCode : terminatedExitCode);
-        });
+        }
+        isStopping = true;
         resolve();
       });
     }

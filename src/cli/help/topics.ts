@@ -24,7 +24,7 @@ export const exitCodeMeanings: readonly (readonly [exitCode: number, meaning: st
   [errorFacts.refused.exitCode, 'refused: confirmation needed or declined'],
   [errorFacts.notOffered.exitCode, 'not offered by this service'],
   [errorFacts.interrupted.exitCode, 'interrupted'],
-  [terminatedExitCode, 'stopped by a second SIGTERM, before it could end in good order'],
+  [terminatedExitCode, 'stopped by SIGTERM as a second signal, before it could end in good order'],
 ];
 
 const exitCodes = `Exit codes:
