@@ -105,8 +105,9 @@ function stopAtOnce(): void {
 }
 
 /** Restores the terminal when a signal arrives that nothing answers, and then lets the signal take effect. */
-function whenInterrupted({ leave, goOn }: Interruption): () => void {
+function whenInterrupted({ leave, goOn, interrupt }: Interruption): () => void {
   const interrupted = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT' && interrupt !== undefined) return interrupt();
     if (answered.has(signal)) return;
     leave(signal === 'SIGTSTP' ? 'stopped' : 'ended');
     process.off(signal, interrupted);
@@ -122,10 +123,12 @@ function whenInterrupted({ leave, goOn }: Interruption): () => void {
       goOn();
     });
   listen();
+  if (interrupt !== undefined) process.off('SIGINT', stopAtOnce);
   process.on('SIGCONT', continued);
   const ended = (): void => leave('ended');
   process.on('exit', ended);
   return () => {
+    if (interrupt !== undefined && answered.has('SIGINT')) process.on('SIGINT', stopAtOnce);
     for (const signal of interrupting) process.off(signal, interrupted);
     process.off('SIGCONT', continued);
     process.off('exit', ended);
@@ -162,10 +165,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
       const { createMaintenance } = await import('./engine/maintenance.ts');
       return createMaintenance({ now, sslMode: env['PGSSLMODE'] });
     },
-    async watchValues(meters) {
-      const { createSkippedValues } = await import('./engine/skipped-values.ts');
-      return createSkippedValues(meters);
-    },
+    watchValues: async (meters) => (await import('./engine/skipped-values.ts')).createSkippedValues(meters),
     checkAddress: async (baseUrl) => void (await import('./client/target.ts')).parseBaseUrl(baseUrl),
     untilStopped: (lastWords) => untilStopped(() => lastWords !== undefined && terminal.err(lastWords)),
   };

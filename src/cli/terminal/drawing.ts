@@ -9,6 +9,8 @@ export interface Interruption {
   readonly leave: (how: 'ended' | 'stopped') => void;
   /** Called each time the process continues after a stop, on a new line. */
   readonly goOn: () => void;
+  /** Called at Ctrl-C in place of ending the process, for a question to which the terminal does not pass that key. */
+  readonly interrupt?: () => void;
 }
 
 export interface Drawing {

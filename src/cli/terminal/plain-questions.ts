@@ -2,9 +2,8 @@
 
 import type { Writable } from 'node:stream';
 
-import { BillingError } from '../../errors.ts';
 import type { Interruption, Keys } from './drawing.ts';
-import { choiceText, longestShownWhole } from './questions.ts';
+import { choiceText, interruptedQuestion, longestShownWhole } from './questions.ts';
 import type { Question } from './questions.ts';
 import { say } from './safe-text.ts';
 import type { SafeText } from './safe-text.ts';
@@ -30,15 +29,18 @@ async function answerTo(
   { input, output, whenInterrupted }: PlainStreams,
 ): Promise<string | undefined> {
   output.write(prompt);
+  const interruption = new AbortController();
   // A terminal drops what was typed when it stops a program.
   const close = whenInterrupted({
     leave: (how) => void output.write(how === 'ended' ? '\n' : ''),
     goOn: () => void output.write(prompt),
+    interrupt: () => interruption.abort(),
   });
-  const line = await nextLine(input);
+  const line = await nextLine(input, interruption.signal);
   close();
   // So that the next message begins on a new line.
   if (line === undefined) output.write('\n');
+  if (interruption.signal.aborted) throw interruptedQuestion();
   return line;
 }
 
@@ -76,20 +78,25 @@ function numberOf(reply: string): number {
 }
 
 /** The next line, from a terminal that edits lines itself; undefined at the end of input, whatever was typed before it. */
-async function nextLine(input: Keys): Promise<string | undefined> {
+async function nextLine(input: Keys, signal: AbortSignal): Promise<string | undefined> {
   let text = '';
-  const line = await untilTold(input, (chunk) => {
+  const take = (chunk: string) => {
     text += chunk;
     return text.includes('\n') ? text.slice(0, text.indexOf('\n')) : undefined;
-  });
+  };
+  const line = await untilTold(input, take, signal);
   if (line === undefined) return undefined;
   const ahead = text.slice(line.length + 1);
   if (ahead !== '') input.unshift(Buffer.from(ahead));
   return line.replace(/\r$/, '');
 }
 
-/** Reads until `take` returns a value, and returns that; undefined at the end of input. */
-async function untilTold<T>(input: Keys, take: (chunk: string) => T | undefined): Promise<T | undefined> {
+/** Reads until `take` returns a value, and returns that; undefined at the end of input, or when aborted. */
+async function untilTold<T>(
+  input: Keys,
+  take: (chunk: string) => T | undefined,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
   if (input.readableEnded) return undefined;
   const decoder = new TextDecoder();
   return await new Promise((resolve) => {
@@ -103,6 +110,7 @@ async function untilTold<T>(input: Keys, take: (chunk: string) => T | undefined)
       if (told !== undefined) end(told);
     };
     input.on('data', onData).on('end', onEnd).resume();
+    signal?.addEventListener('abort', onEnd);
   });
 }
 
@@ -136,6 +144,6 @@ async function secretAnswer(
   });
   close();
   leave();
-  if (keyEnding === interruptKey) throw new BillingError('interrupted', 'interrupted: nothing was done');
+  if (keyEnding === interruptKey) throw interruptedQuestion();
   return keyEnding === undefined || keyEnding === endKey ? undefined : secret;
 }

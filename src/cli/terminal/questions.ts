@@ -52,11 +52,14 @@ export async function askPerson(question: Question, { hasUnicode, ...streams }: 
       return await prompts.input({ message, validate: validator(question), theme }, streams);
     return (await prompts.confirm({ message, default: false, theme }, streams)) ? 'yes' : 'no';
   } catch (error) {
-    if (error instanceof Error && error.message.includes('SIGINT'))
-      throw new BillingError('interrupted', 'interrupted: nothing was done');
+    if (error instanceof Error && error.message.includes('SIGINT')) throw interruptedQuestion();
     if (error instanceof Error && error.name === 'ExitPromptError') return undefined;
     throw error;
   }
+}
+
+export function interruptedQuestion(): BillingError {
+  return new BillingError('interrupted', 'interrupted: nothing was done');
 }
 
 /** A short list is shown whole. A long one is searched by the text typed, in ids and names. */

@@ -1,4 +1,4 @@
-/** A person who stops the program at a question and comes back: in a shell of a real terminal, which `script` makes. */
+/** A person who stops the program at a question and comes back, or ends it: in a shell of a real terminal, which `script` makes. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,15 +14,15 @@ import { launcher } from '../../support/program.ts';
 const terminalMaker = 'script';
 const isMissing = ['bash', terminalMaker].some((command) => spawnSync(command, ['--version']).status !== 0);
 
-const [suspend, endOfInput] = ['\u001a', '\u0004'];
+const [interrupt, suspend, endOfInput] = ['\u0003', '\u001a', '\u0004'];
 
 /** A shell at which `orgs create` asks for a name. */
-async function openShell() {
+async function openShell(type = 'xterm') {
   const directory = mkdtempSync(join(tmpdir(), 'tally-stopped-'));
   const { CI: _isCi, ...inherited } = process.env;
   const env = {
     ...inherited,
-    TERM: 'xterm',
+    TERM: type,
     PS1: '',
     NO_COLOR: '1',
     TALLY_CONFIG_DIR: join(directory, 'config'),
@@ -93,5 +93,20 @@ describe.skipIf(isMissing)(
         expect(await person.leaves()).toEqual([0, null]);
       }
     });
+  },
+);
+
+test.skipIf(isMissing).each(['xterm', 'dumb'])(
+  'Ctrl-C at a question ends it in words, also on TERM=%s',
+  async (type) => {
+    const person = await openShell(type);
+    try {
+      person.type(interrupt);
+      await person.sees('tally: interrupted: nothing was done');
+      person.type('echo "code $?"\n');
+      await person.sees('code 130');
+    } finally {
+      expect(await person.leaves()).toEqual([0, null]);
+    }
   },
 );
