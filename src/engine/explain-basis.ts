@@ -53,8 +53,8 @@ export interface InvoiceBasis {
   readonly asOf: Temporal.Instant;
   readonly totalCents: bigint;
   readonly lines: readonly BasisLine[];
-  /** Keys of lines that events and prices give now, but that were not frozen. */
-  readonly missing: readonly string[];
+  /** Lines that events and prices give now, but that were not frozen. */
+  readonly missing: readonly InvoiceLine[];
   readonly windows: readonly UsageWindow[];
   readonly rated: ReadonlyMap<string, RatedLine>;
   readonly atoms: readonly UsageAtom[];
@@ -143,7 +143,7 @@ async function frozenBasis(
     asOf: finalizedAt,
     totalCents: invoice.totalCents,
     lines: billed.map((line) => ({ billed: line, computed: computed.get(line.lineKey) })),
-    missing: [...computed.keys()].filter((key) => !frozenKeys.has(key)),
+    missing: usage.lines.filter(({ lineKey }) => !frozenKeys.has(lineKey)),
     grants,
     ...splitDraws(draws, invoice, invoices),
     budgets,

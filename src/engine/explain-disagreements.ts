@@ -13,7 +13,10 @@ export function disagreementsOf(invoice: Invoice, basis: InvoiceBasis): string[]
     ...basis.lines.flatMap((line) =>
       line.billed.kind === 'credit' ? creditDifferences(line, basis) : lineDifferences(line),
     ),
-    ...basis.missing.map((key) => `events and prices give a line that was not frozen: ${key}`),
+    ...basis.missing.map(
+      ({ description, totalCents }) =>
+        `events and prices give ${totalCents} cents of ${description}, for which no line was frozen`,
+    ),
     ...uncreditedGrants(basis),
     ...(total === invoice.totalCents
       ? []
@@ -44,6 +47,10 @@ function creditDifferences({ billed }: BasisLine, { draws }: InvoiceBasis): stri
 
 function uncreditedGrants({ lines, draws }: InvoiceBasis): string[] {
   const credited = new Set(lines.map(({ billed }) => billed.grantId));
-  const others = new Set(draws.map((draw) => draw.grantId).filter((grantId) => !credited.has(grantId)));
-  return [...others].map((grantId) => `grant ${grantId} paid by the ledger, but no credit line was frozen for it`);
+  const others = Map.groupBy(draws, (draw) => draw.grantId);
+  return [...others].flatMap(([grantId, own]) => {
+    if (credited.has(grantId)) return [];
+    const applied = sumOf(own.map((draw) => draw.appliedCents));
+    return [`the ledger took ${applied} cents of grant ${grantId}, for which no credit line was frozen`];
+  });
 }
