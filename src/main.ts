@@ -123,12 +123,13 @@ function whenInterrupted({ leave, goOn, interrupt }: Interruption): () => void {
       goOn();
     });
   listen();
-  if (interrupt !== undefined) process.off('SIGINT', stopAtOnce);
+  const stops = interrupt !== undefined && process.listeners('SIGINT').includes(stopAtOnce);
+  if (stops) process.off('SIGINT', stopAtOnce);
   process.on('SIGCONT', continued);
   const ended = (): void => leave('ended');
   process.on('exit', ended);
   return () => {
-    if (interrupt !== undefined && answered.has('SIGINT')) process.on('SIGINT', stopAtOnce);
+    if (stops) process.on('SIGINT', stopAtOnce);
     for (const signal of interrupting) process.off(signal, interrupted);
     process.off('SIGCONT', continued);
     process.off('exit', ended);
