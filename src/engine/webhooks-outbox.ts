@@ -5,6 +5,7 @@ import type { DeliveryOutcome, SentTo, WebhookOutbox } from '../operations/webho
 import {
   type AttemptRecord,
   type SendingRoom,
+  countDueDeliveries,
   disableEndpoint,
   hasDueDelivery,
   hasUrl,
@@ -69,6 +70,11 @@ export function createWebhookOutbox({ store, now, random }: OutboxDependencies):
         },
         { turn: deliveries },
       );
+    },
+
+    async waiting() {
+      const { count, oldestDueAt } = await store.read(async (tx) => await countDueDeliveries(tx, undefined));
+      return { count, nextDueAt: oldestDueAt };
     },
   };
 }

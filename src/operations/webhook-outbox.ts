@@ -32,6 +32,12 @@ export interface DeliveryOutcome {
   readonly error?: string;
 }
 
+/** How many deliveries wait for an attempt, and when the first of them is due; null if none waits. */
+export interface WaitingDeliveries {
+  readonly count: number;
+  readonly nextDueAt: string | null;
+}
+
 /** The events to be sent, of every organization of a database. */
 export interface WebhookOutbox {
   /**
@@ -44,6 +50,7 @@ export interface WebhookOutbox {
   lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;
   /** Keeps how an attempt ended, and when the next one is due; disables an endpoint whose address is gone (410). */
   record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
+  waiting(): Promise<WaitingDeliveries>;
 }
 
 /** Why events are not sent to an address, to follow its name in a sentence; undefined when they are. */

@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { oneLine } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
-import type { DeliveryOutcome, DueDelivery, WebhookOutbox } from '../operations/webhook-outbox.ts';
+import type { DeliveryOutcome, DueDelivery, WaitingDeliveries, WebhookOutbox } from '../operations/webhook-outbox.ts';
 import { AddressRefused, checkedLookup, problemOfUrl } from './webhook-address.ts';
 import type { AddressRules } from './webhook-address.ts';
 
@@ -31,6 +31,7 @@ export interface DeliveryCounts {
 export interface WebhookSender {
   /** Attempts everything that is due by now; rejects if the outbox cannot be read. */
   deliverDue(): Promise<DeliveryCounts>;
+  waiting(): Promise<WaitingDeliveries>;
   /** Keeps delivering what falls due, until it is closed. */
   start(): void;
   /** Begins no more attempts and waits for those in progress. */
@@ -114,6 +115,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 
   return {
     deliverDue,
+    waiting: async () => await options.outbox.waiting(),
     start: look,
     async close() {
       state.isClosed = true;

@@ -98,6 +98,11 @@ test('without being told to, neither goes to a private address, and deliver says
   });
   expect(JSON.parse(refused.stdout)).toEqual({ data: { delivered: 0, retrying: 1, failed: 0 } });
   expect(receiver.received).toEqual([]);
+  const early = await tally('webhooks deliver', env);
+  expect(early.stdout).toBe('0\t0\t0\n');
+  expect(early.stderr).toMatch(
+    /^waiting: 1, the next is due at \S+Z; see why with: tally webhooks deliveries --status pending --json \S+\n$/,
+  );
   await tally('webhooks trigger customer.updated', env);
   const gone = await tally('webhooks deliver --allow-private-webhooks -o json', env);
   expect(gone.code).toBe(10);

@@ -77,6 +77,20 @@ describe('what is due', () => {
     await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
     expect(await due()).toEqual([0, undefined]);
   });
+
+  test('waits, as all that is pending at an enabled endpoint does, until the instant that comes first', async () => {
+    const waiting = async () => await outboxOf(world).waiting();
+    expect(await waiting()).toEqual({ count: 0, nextDueAt: null });
+    const { id } = await register(url);
+    for (const seconds of [0, 5]) {
+      world.clock.advance({ seconds });
+      await trigger();
+      await fail(await takeOne());
+    }
+    expect(await waiting()).toEqual({ count: 2, nextDueAt: '2026-03-01T00:00:15.000Z' });
+    await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
+    expect(await waiting()).toEqual({ count: 0, nextDueAt: null });
+  });
 });
 
 test('of a database that can only be read nothing is taken, though something is due', async () => {

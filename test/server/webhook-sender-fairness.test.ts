@@ -92,6 +92,7 @@ describe('an endpoint that answers slowly', () => {
     const sender = senderFor(world, {
       pollMilliseconds: 1,
       outbox: {
+        ...outbox,
         lease: async (count, underWay) => {
           const due = await outbox.lease(count, underWay);
           if (due.length === 0 && recorded < perEndpoint) {

@@ -102,6 +102,7 @@ export async function createStage(
     const openWebhookSender = async () =>
       await Promise.resolve({
         deliverDue: async () => await Promise.resolve({ delivered: 0, retrying: 0, failed: 0 }),
+        waiting: async () => await Promise.resolve({ count: 0, nextDueAt: null }),
         start: () => undefined,
         close: async () => await Promise.resolve(),
       });

@@ -52,11 +52,15 @@ async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   await confirmWrite(session, target, say`Send every webhook that is due`);
   const opened = await session.dependencies.openEngine(target);
   tellOfOpening(session, target, opened);
-  const data = await deliverFrom(opened, flags);
+  const { data, waiting } = await deliverFrom(opened, flags);
   await printBody({ data }, { view }, session);
   // As JSON: a table has no room for the reason, and cuts it.
   const why = (status: string) => say`tally webhooks deliveries --status ${status} --json url,nextAttemptAt,error`;
   if (data.retrying > 0) tell(session, say`sent again later: ${data.retrying}; see why with: ${why('pending')}`);
+  else if (waiting.nextDueAt !== null) {
+    const { count, nextDueAt } = waiting;
+    tell(session, say`waiting: ${count}, the next is due at ${nextDueAt}; see why with: ${why('pending')}`);
+  }
   if (data.failed === 0) return;
   throw new BillingError('checkFailed', `deliveries that failed for good: ${data.failed}`, {
     hint: `see why with: ${why('failed')}`,
@@ -70,7 +74,7 @@ async function deliverFrom(opened: OpenEngine, flags: DeliverFlags) {
       onFailure: () => undefined,
     });
     try {
-      return await sender.deliverDue();
+      return { data: await sender.deliverDue(), waiting: await sender.waiting() };
     } finally {
       await sender.close();
     }

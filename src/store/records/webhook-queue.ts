@@ -41,11 +41,11 @@ export async function hasDueDelivery(tx: Transaction, now: string, room: Sending
 
 /**
  * How many deliveries are due and held by nobody, and since when the longest-waiting one has been due: of one organization if
- * `orgId` is given, otherwise of all.
+ * `orgId` is given, otherwise of all. Without an instant those that are not due yet count, too, and those that are held.
  */
 export async function countDueDeliveries(
   tx: Transaction,
-  now: string,
+  now: string | undefined,
   orgId?: string,
 ): Promise<{ readonly count: number; readonly oldestDueAt: string | null }> {
   const { count, oldestDueAt } = await tx
@@ -55,7 +55,7 @@ export async function countDueDeliveries(
     )
     .where('due.status', '=', isPending())
     .where('target.isEnabled', '=', 1n)
-    .where(isDue(now))
+    .$if(now !== undefined, (query) => query.where(isDue(now ?? '')))
     .$if(orgId !== undefined, (query) => query.where('due.orgId', '=', orgId ?? ''))
     .select((row) => [
       row.fn.countAll<bigint>().as('count'),
