@@ -74,7 +74,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   async function send<N extends OperationName>({ name, input, facts }: Call<N>, isRepeat = false): Promise<Answer<N>> {
     let answer: Answer<N>;
     try {
-      context.atInterrupt(interruptedWords(name));
+      context.atInterrupt(interruptedWords(name, context));
       const given = await billing.call(name, input);
       // Nobody else has an id that was made for this call, so what was there already is of a try whose answer was lost.
       answer = facts.isGeneratedId === true && !isRepeat ? { ...given, isReplay: false } : given;
@@ -118,19 +118,23 @@ function doneAlready({ at, params }: JournalFacts): BillingError {
   });
 }
 
+const doesRest = 'repeat the command: what was done stays done, and it does the rest';
 const finishes = 'repeat the command: it finishes this grant, and does not make another';
 
 /** What to do next, where that is not to look first. */
 const afterInterrupt: Partial<Record<OperationName, string>> = {
   [grantOperation]: finishes,
   [purchaseOperation]: finishes,
-  'bill.run': 'repeat the command: what was done stays done, and it does the rest',
+  'bill.run': doesRest,
   'clock.set': 'repeat the command: it goes on from where the clock is',
   'clock.advance': 'see how far it got with: tally clock show; go on with: tally clock advance --to INSTANT',
 };
 
-function interruptedWords(name: OperationName): SafeText {
-  const next = afterInterrupt[name] ?? 'check whether it took effect before repeating the command';
+function interruptedWords(name: OperationName, { isOneOfSteps }: JournalContext): SafeText {
+  const next =
+    isOneOfSteps === true
+      ? doesRest
+      : (afterInterrupt[name] ?? 'check whether it took effect before repeating the command');
   return say`tally: interrupted during the request: the outcome is unknown\n  hint: ${next}`;
 }
 

@@ -60,11 +60,12 @@ export async function openForWriting(
   session: Session,
   target: Target,
   local: LocalValues = {},
+  own: Pick<JournalContext, 'isOneOfSteps'> = {},
 ): Promise<OpenForWriting> {
   const { dependencies, flags } = session;
   const shown: (() => Promise<void>)[] = [];
   const onceShown = (work: () => Promise<void>): void => void shown.push(work);
-  const context = { ...(await journalContext(session, target, local)), onceShown };
+  const context = { ...(await journalContext(session, target, local)), ...own, onceShown };
   const conclude = async (): Promise<void> => {
     for (const work of shown.splice(0)) await work();
   };

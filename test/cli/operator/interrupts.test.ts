@@ -77,3 +77,17 @@ test.each([
   await createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } }).run(line);
   expect(words[1]).toContain(hint);
 });
+
+test('an interrupt of a catalog that is applied says that the same command does the rest', async () => {
+  const words: unknown[] = [];
+  const told: unknown[] = [];
+  const reply = ({ name }: { readonly name: string }) => {
+    if (name === 'products.create') told.push(words.at(-1));
+    return name.endsWith('.create') ? { body: { data: { id: 'made' } } as never } : {};
+  };
+  const shell = createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } });
+  const input = 'products: [{ name: Inference }, { name: Training }]';
+  await shell.run('catalog apply - --yes', { input });
+  const hint = 'the outcome is unknown\n  hint: repeat the command: what was done stays done, and it does the rest\n';
+  expect(told).toEqual([expect.stringContaining(hint), expect.stringContaining(hint)]);
+});
