@@ -99,7 +99,7 @@ function usageReason({ entry, entries, invoice, line, order }: Story): string {
   );
   const reversal = entries.find((each) => each.reversesEntryId === entry.id);
   if (reversal !== undefined) return `it paid ${object} until ${timeOf(reversal.createdAt)}, when it was undone`;
-  return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? unused?.why ?? 'less is owed by now'}`;
+  return `it was written for ${object}, and the next settlement undoes it: ${paid?.why ?? unused?.why ?? 'usage of earlier invoices takes all that the grant has'}`;
 }
 
 /** A cancelled or refunded invoice changed last when that happened, and gave its credits back in the same instant. */

@@ -81,6 +81,19 @@ describe('a usage entry', () => {
     );
   });
 
+  test('of a draft says why the next settlement undoes it: nothing is to be paid, or nothing is left for it', async () => {
+    await grant(world, acme, { amountCents: 40 });
+    world.clock.set('2026-04-20T00:00:00Z');
+    await use(world, acme, { tokens: 40, at: '2026-04-10T00:00:00Z', key: 'april' });
+    const [written] = await settle(world, acme);
+    const reason = async () => (await explain(written?.id ?? '')).reason.replace(/.* undoes it: /, '');
+    await useInMarch(40);
+    expect(await reason()).toBe('usage of earlier invoices takes all that the grant has');
+    await useInMarch(39);
+    await use(world, acme, { tokens: 0, at: '2026-04-10T00:00:00Z', key: 'april' });
+    expect(await reason()).toBe('there is nothing to pay');
+  });
+
   test('of an invoice that was cancelled as a draft says that it bills nothing any more', async () => {
     await grant(world, acme, { amountCents: 30 });
     world.clock.set('2026-03-20T00:00:00Z');
