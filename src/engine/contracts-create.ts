@@ -76,7 +76,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   assert(plan !== undefined && customer !== undefined, 'a plan or customer that is not there was refused');
   const items = buildContractItems(offer.sources, overrides.overrides);
   refuse([...amountIssues(items, input.overrides ?? []), ...unpricedIssues(items), ...sizeIssues(items)]);
-  if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed from then on');
+  if (offer.meters.length > 0) refuseDropped(context, startOfDay(startDate), 'usage cannot be billed');
   const contract: Contract = {
     id: context.newId(),
     customerId: customer.id,

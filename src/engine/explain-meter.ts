@@ -30,7 +30,7 @@ export async function testMeter(
 ): Promise<ResponseBody<'meters.test'>> {
   const owner = await resolveSubject(context, input);
   const range = { start: Temporal.Instant.from(input.startDate), end: Temporal.Instant.from(input.endDate) };
-  refuseDropped(context, range.start, 'a meter cannot be tested from then on');
+  refuseDropped(context, range.start, 'a meter cannot be tested');
   const subject = { owner, range: billedWithin(range, owner.contract, meter) };
   const trace = await traceUsage(context, meter, subject);
   const groups = await groupsOf(context, meter, { trace, subject });

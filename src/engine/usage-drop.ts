@@ -159,7 +159,7 @@ function refuseOpen(open: readonly Claim[], before: Temporal.Instant): void {
   throw new ConflictError(
     `events from before ${wireTimestamp(before)} are ${isCancelled ? 'still counted' : 'not billed yet'}: ${which} of contract ${contract.id}, for usage from ${wireTimestamp(window.start)} to ${wireTimestamp(window.end)}, is ${isCancelled ? 'cancelled' : 'not finalized'}${more}`,
     {
-      hint: `${isCancelled ? 'begin where it ends' : 'finalize first with: tally bill run'}, or drop those from before ${wireTimestamp(earliest)}`,
+      hint: `${isCancelled ? 'drop that usage whole once it has ended' : 'finalize first with: tally bill run'}, or drop those from before ${wireTimestamp(earliest)}`,
     },
   );
 }

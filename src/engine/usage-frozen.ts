@@ -6,6 +6,7 @@
 import { decimal, decimalText } from '../calculation/money.ts';
 import type { MeteredUsage } from '../calculation/usage-atoms.ts';
 import { ConflictError } from '../errors.ts';
+import type { Moment } from '../operations/field-rules.ts';
 import type { Transaction } from '../store/database.ts';
 import { type FrozenUsage, listFrozenUsage } from '../store/records/frozen-usage.ts';
 import type { Organization } from '../store/records/organizations.ts';
@@ -34,13 +35,22 @@ export function droppedBefore({ organization }: Mark): Temporal.Instant | undefi
     : Temporal.Instant.fromEpochMilliseconds(eventsDroppedBeforeEpochMs);
 }
 
+/** The rest of a hint where usage of a whole billing period would have been read all the same. */
+export const orWholePeriods = '; for a contract, whole billing periods can be read too, without filters';
+
 /** Throws ConflictError where the events from `from` on are not all there; `what` begins the sentence. */
-export function refuseDropped(context: Mark, from: Temporal.Instant | number, what: string): void {
-  if (!isDropped(context, from)) return;
-  const mark = wireTimestamp({ epochMilliseconds: context.organization.eventsDroppedBeforeEpochMs });
-  throw new ConflictError(`${what}: events from before ${mark} were dropped`, {
-    hint: `begin at ${mark}; for a contract, whole billing periods can be read too`,
-  });
+export function refuseDropped(context: Mark, from: Moment, what: string, alternative = ''): void {
+  if (!isDropped(context, from.epochMilliseconds)) return;
+  const hint = `begin at ${markText(context)} or later${alternative}`;
+  throw droppedError(context, `${what} from ${wireTimestamp(from)} on`, hint);
+}
+
+export function droppedError(context: Mark, what: string, hint: string): ConflictError {
+  return new ConflictError(`${what}: events from before ${markText(context)} were dropped`, { hint });
+}
+
+function markText({ organization }: Mark): string {
+  return wireTimestamp({ epochMilliseconds: organization.eventsDroppedBeforeEpochMs });
 }
 
 /**
@@ -60,7 +70,7 @@ export async function readFrozenUsage(
     const usage = frozen.get(windowKey(window));
     const isWhole = usage?.phases.at(-1)?.endEpochMs === window.end.epochMilliseconds;
     if (usage === undefined || !isWhole || eventNames !== undefined || properties.length > 0) {
-      refuseDropped(context, window.start, `usage from ${wireTimestamp(window.start)} on cannot be read`);
+      refuseDropped(context, window.start, 'usage cannot be read', orWholePeriods);
       continue;
     }
     if (usage.combination === 'SQL' && options.leavesOutSql === true) continue;

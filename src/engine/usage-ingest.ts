@@ -16,7 +16,7 @@ import { exhaustBudgets } from './usage-exhaust.ts';
 import { type EventOwners, loadEventOwners, wasFinalized } from './usage-finalized.ts';
 import { refuse } from './refuse.ts';
 import { isWithin } from './usage-attribution.ts';
-import { isDropped, refuseDropped } from './usage-frozen.ts';
+import { droppedError, isDropped } from './usage-frozen.ts';
 
 type Properties = NonNullable<EventInput['properties']>;
 
@@ -152,7 +152,11 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
   refuse(issues);
   const old = incoming.find(({ event }) => isDropped(context, event.timestampEpochMs));
   if (old === undefined) return;
-  refuseDropped(context, old.event.timestampEpochMs, `the event "${old.event.idempotencyKey}" cannot be recorded`);
+  throw droppedError(
+    context,
+    `the event "${old.event.idempotencyKey}" cannot be recorded`,
+    'leave it out; to bill its usage all the same, send it with a later timestamp',
+  );
 }
 
 async function append(

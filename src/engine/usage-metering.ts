@@ -15,7 +15,7 @@ import type { Meter } from '../store/records/meters.ts';
 import type { CallContext } from './handler.ts';
 import { knownMeters } from './known-catalog.ts';
 import { covers, takenWithin } from './usage-attribution.ts';
-import { isDropped, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
+import { isDropped, orWholePeriods, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
 import type { EventFilter, MeteredContract, MeteringOptions, MeteringWindow } from './usage-metering-options.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { type MeteredTogether, readNamed } from './usage-together.ts';
@@ -85,7 +85,9 @@ export async function meterCustomer(
   windows: readonly MeteringWindow[],
   options: MeteringOptions,
 ): Promise<MeteredWindows> {
-  for (const { start } of windows) refuseDropped(context, start, 'usage of a customer cannot be read that far back');
+  for (const { start } of windows) {
+    refuseDropped(context, start, 'usage of a customer cannot be read', orWholePeriods);
+  }
   const metered = await meterWindows(context, windows, options, { ownerOf: () => ({ customerId }) });
   return inOrderOf(windows, (window) => metered.get(window));
 }

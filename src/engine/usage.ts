@@ -49,7 +49,7 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
 function eventQuery(context: CallContext, query: EventsInput): Omit<EventQuery, 'limit' | 'offset'> {
   const { eventName, customerId, start, end } = query;
   const fromEpochMs = epochMsOf(start);
-  if (fromEpochMs !== undefined) refuseDropped(context, fromEpochMs, 'events cannot be listed from then on');
+  if (fromEpochMs !== undefined) refuseDropped(context, { epochMilliseconds: fromEpochMs }, 'events cannot be listed');
   return {
     orgId: context.orgId,
     eventName,

@@ -184,9 +184,12 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     await world.call('invoices.cancel', { params: { invoiceId: (await invoiceAt(world, acme, 1)).id } });
     world.clock.set('2026-05-01T00:00:00Z');
     // More of April may come, and counts in its cost.
-    expect(await refusal(world, 'events.drop', { body: { before: '2026-04-20' } })).toContain(
-      'to 2026-05-01T00:00:00.000Z, is cancelled',
-    );
+    await expect(drop(world, '2026-04-20T00:00:00Z')).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^events from before 2026-04-20T00:00:00.000Z are still counted: .*to 2026-05-01T00:00:00.000Z, is cancelled$/,
+      ),
+      hint: `drop that usage whole once it has ended, or drop those from before ${april}`,
+    });
     const cost = { body: { contractId: acme.contractId, endDate: '2026-05-01T00:00:00Z' } };
     const whole = await world.call('usage.cost', cost);
     await drop(world, '2026-05-01T00:00:00Z');
@@ -204,6 +207,10 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     expect(await sent({ idempotencyKey: 'new', timestamp: '2026-03-31T23:59:59.999Z' })).toContain('were dropped');
     const known = '409 the event "b" was recorded before, and has been dropped';
     expect(await sent({ idempotencyKey: 'b', timestamp: '2026-04-01T10:00:00Z' })).toBe(known);
+    const again = { eventName: 'call', customerId: acme.customerId, idempotencyKey: 'b' };
+    await expect(world.call('usage.ingest', { body: again })).rejects.toMatchObject({
+      hint: 'it was counted when it first came; send a new event under another key',
+    });
     expect(await sent({ idempotencyKey: 'b' })).toBe(known);
     const batch = [
       { eventName: 'call', customerId: acme.customerId, idempotencyKey: 'fresh' },
@@ -242,6 +249,51 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     const pricingIds = [acme.pricingId];
     await expect(createContract(world, { customerId, pricingIds, startDate: '2026-03-31' })).rejects.toThrow('dropped');
     await createContract(world, { customerId, pricingIds, startDate: '2026-04-01' });
+  });
+
+  test('says with every refusal from when on there is something, and what can be done of the time before', async () => {
+    await drop(world);
+    const { contractId, customerId, meterId, pricingId } = acme;
+    const plan = await world.call('plans.create', { body: { name: 'More', items: [{ pricingId }] } });
+    const march = '2026-03-10T00:00:00.000Z';
+    const range = { startDate: march, endDate: april };
+    const event = { eventName: 'call', customerId, timestamp: march, idempotencyKey: 'new' };
+    const begin = `begin at ${april} or later`;
+    const whole = `${begin}; for a contract, whole billing periods can be read too, without filters`;
+    const asked: readonly (readonly [OperationName, CallInput, string, string])[] = [
+      ['usage.cost', { body: { contractId, ...range } }, `usage cannot be read from ${march} on`, whole],
+      ['usage.cost', { body: { customerId, ...range } }, `usage of a customer cannot be read from ${march} on`, whole],
+      ['usage.events', { query: { start: march } }, `events cannot be listed from ${march} on`, begin],
+      [
+        'meters.test',
+        { params: { meterId }, body: { customerId, ...range } },
+        `a meter cannot be tested from ${march} on`,
+        begin,
+      ],
+      [
+        'contracts.create',
+        { body: { planId: plan.data.id, customerId, startDate: '2026-03-10' } },
+        `usage cannot be billed from ${march} on`,
+        begin,
+      ],
+      [
+        'usage.ingest',
+        { body: event },
+        'the event "new" cannot be recorded',
+        'leave it out; to bill its usage all the same, send it with a later timestamp',
+      ],
+    ];
+    for (const [name, input, what, hint] of asked) {
+      await expect(world.call(name, input)).rejects.toMatchObject({
+        message: `${what}: events from before ${april} were dropped`,
+        hint,
+      });
+    }
+    const budget = { eventPropertyKey: 'floor', eventPropertyValue: '1' };
+    await expect(world.call('budgets.add', { params: { contractId }, body: budget })).rejects.toMatchObject({
+      message: 'what floor has used of this contract can no longer be known: its events of billed periods were dropped',
+      hint: "add the budget to the customer's next contract, or use a group key of its meters",
+    });
   });
 
   test('leaves budgets of group keys, and of properties that were told apart', async () => {
