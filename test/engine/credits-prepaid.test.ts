@@ -7,6 +7,7 @@ import {
   grant,
   grantPaid,
   invoiceAt,
+  ledger,
   movements,
   settle,
   subscribe,
@@ -69,6 +70,7 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
       'reversal 300 0',
       'adjustment -380 0',
     ]);
+    expect((await ledger(world, beta)).at(-1)?.description).toBe('Not bought: invoice INV-000001 is cancelled');
     expect(await invoiceAt(world, beta, 1)).toMatchObject({ status: 'Paid', totalCents: 0 });
   });
 

@@ -148,8 +148,11 @@ describe('creating a customer', () => {
   });
 
   it('refuses an externalCustomerId that is in use, compared after NFC and to the case', async () => {
-    await create({ externalCustomerId: 'Ame\u0301lie' });
-    await expect(create({ externalCustomerId: 'Am\u00e9lie' })).rejects.toMatchObject({ kind: 'conflict' });
+    const { id } = await create({ externalCustomerId: 'Ame\u0301lie' });
+    await expect(create({ externalCustomerId: 'Am\u00e9lie' })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: `externalCustomerId "Am\u00e9lie" belongs to customer ${id} already`,
+    });
     await expect(create({ externalCustomerId: 'am\u00e9lie' })).resolves.toMatchObject({ name: 'Acme' });
   });
 

@@ -86,7 +86,10 @@ describe('the local owner', () => {
 
 describe('organizations', () => {
   it('have unique names', async () => {
-    await expect(world.call('orgs.create', { body: { name: 'default' } })).rejects.toMatchObject({ kind: 'conflict' });
+    await expect(world.call('orgs.create', { body: { name: 'default' } })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'an organization is called "default" already',
+    });
     const { data: eu } = await world.call('orgs.create', { body: { name: 'eu' } });
     await expect(
       world.call('orgs.update', { params: { organizationId: eu.id }, body: { name: 'default' } }),
@@ -341,16 +344,19 @@ describe('rotating a key', () => {
   });
 
   it('is refused for one that is revoked or expired, and for an instant that has passed', async () => {
+    const hint = 'create another with: tally keys create';
     const revoked = await createKey();
     await world.call('keys.revoke', { params: { keyId: revoked.id } });
     await expect(world.call('keys.rotate', { params: { keyId: revoked.id } })).rejects.toMatchObject({
-      kind: 'conflict',
+      message: 'the key "ci" has been revoked; it cannot be rotated',
+      hint,
     });
     const expired = await createKey({ expiresAt: '2026-03-02T00:00:00Z' });
     const current = await createKey();
     world.clock.set('2026-03-03T00:00:00Z');
     await expect(world.call('keys.rotate', { params: { keyId: expired.id } })).rejects.toMatchObject({
-      kind: 'conflict',
+      message: 'the key "ci" has expired; it cannot be rotated',
+      hint,
     });
     await expect(
       world.call('keys.rotate', { params: { keyId: current.id }, body: { validUntil: '2026-03-03T00:00:00Z' } }),
