@@ -277,6 +277,11 @@ export function stoppedMidway(
   });
 }
 
+/** Why work of several transactions stopped: that nothing was changed is true of the last of them alone. */
+export function reasonOfStop({ message }: BillingError): string {
+  return message.replace(/; nothing was changed$/, '');
+}
+
 /** What our services answer to an UnknownOutcomeError, so that their clients can tell it from a 503 that changed nothing. */
 export const unknownOutcomeMessage =
   'the database did not say in time what it did; whether the change was kept is not known';

@@ -87,6 +87,26 @@ test.runIf(canFillDisk).each([0, 1_000_000])(
   },
 );
 
+test.runIf(canFillDisk)(
+  'a copy for which there is no room says that what was copied is kept, and goes on where there is (skipped without prlimit)',
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    const [book, copied] = [join(home, 'playground', 'demo.db'), join(home, 'copied.db')];
+    await runProgram(['demo', '--into', join(home, 'playground')], { home });
+    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
+    const words = ['copy', '--from', book, '--to', copied];
+    const options = { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } };
+    const { status, stderr } = runOnFullDisk(words, options, statSync(book).size - 100_000);
+    expect([status, stderr]).toEqual([
+      9,
+      expect.stringMatching(/^tally: the disk failed .*: disk I\/O error; what was copied to \S+copied\.db is kept\n/),
+    ]);
+    expect(stderr).toMatch(/hint: .*, then repeat the command\n$/);
+    expect(await runProgram(words, { home })).toMatchObject({ code: 0 });
+  },
+);
+
 const postgres = canFillDisk ? await usePostgres() : undefined;
 
 test.runIf(postgres !== undefined)(

@@ -4,7 +4,7 @@
  * keys.
  */
 
-import { BillingError, nounOfNamesNo, reworded } from '../../errors.ts';
+import { BillingError, nounOfNamesNo, reasonOfStop, reworded } from '../../errors.ts';
 import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
@@ -196,7 +196,5 @@ function reasonsByIndex(message: string): Map<number, string> {
 /** Adds `done`, how far the import came before it was stopped: repeating it is safe. */
 function explained(error: unknown, done: string | undefined): unknown {
   if (!(error instanceof BillingError) || done === undefined) return error;
-  // True of the request's transaction, but not of the import.
-  const message = error.message.replace(/; nothing was changed$/, '');
-  return reworded(error, `${message} (${done}; repeat the import to go on)`);
+  return reworded(error, `${reasonOfStop(error)} (${done}; repeat the import to go on)`);
 }

@@ -7,7 +7,7 @@
 
 import { counted } from '../../counted.ts';
 import { sha256, sha256Of } from '../../digest.ts';
-import { BillingError, ConflictError } from '../../errors.ts';
+import { BillingError, ConflictError, UnavailableError, reasonOfStop, reworded } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
 import { compareText } from '../../text-order.ts';
 import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
@@ -206,6 +206,26 @@ async function copySnapshot(
       hint: 'give an empty database',
     });
   }
+  try {
+    return await goOn(tx, { source, target, content, onProgress, eventsAtOnce, fingerprint });
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    throw reworded(error, `${reasonOfStop(error)}; what was copied to ${target.store.location} is kept`);
+  }
+}
+
+/** Copies what is left, compares, and finishes the copy. */
+async function goOn(
+  tx: Transaction,
+  {
+    source,
+    target,
+    content,
+    onProgress,
+    eventsAtOnce,
+    fingerprint,
+  }: Copying & { readonly content: Content; readonly fingerprint: string },
+): Promise<CopyReport> {
   const total = content.organizations.reduce((sum, { eventCount }) => sum + eventCount, 0);
   let done = await target.store.read(async (to) => {
     const counts = await Promise.all(content.organizations.map(({ id }) => eventCountOf(target.store, to, id)));

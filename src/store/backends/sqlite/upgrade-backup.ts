@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isThere } from '../../file-facts.ts';
 import { beside, makeEmpty, publish } from '../../new-file.ts';
 import { databaseFile } from '../../../database-url.ts';
-import { ConflictError, UnavailableError } from '../../../errors.ts';
+import { ConflictError, UnavailableError, reasonOfStop } from '../../../errors.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
 import { copyDatabase } from './copy-database.ts';
 import { mayBeCommitted, meaningOf } from './errors.ts';
@@ -65,13 +65,11 @@ export function upgradeFailure(
   const meaning = meaningOf(error, connection.path);
   if (!(meaning instanceof UnavailableError)) return meaning;
   const { hint, retryAfterSeconds } = meaning;
-  const reason = meaning.message.replace(/; nothing was changed$/, '');
   const state = isUnknown ? 'may be' : 'is';
-  return new UnavailableError(`${reason}; it ${state} upgraded in part, and a copy from before is kept: ${copy}`, {
-    cause: error,
-    hint,
-    retryAfterSeconds,
-  });
+  return new UnavailableError(
+    `${reasonOfStop(meaning)}; it ${state} upgraded in part, and a copy from before is kept: ${copy}`,
+    { cause: error, hint, retryAfterSeconds },
+  );
 }
 
 function versionOf(copy: string): bigint {
