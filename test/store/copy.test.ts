@@ -334,6 +334,7 @@ describe('a copy of a book', () => {
       await expect(copyBook({ from: { database: original }, to: { database: to }, ...quietly })).rejects.toMatchObject({
         kind: 'conflict',
         message: expect.stringContaining('already holds a book'),
+        hint: `give an empty database, or first remove ${to} if nothing in it is needed`,
       });
     }
   });

@@ -203,7 +203,7 @@ async function copySnapshot(
     // A copy that was finished earlier, and interrupted while it was compared, is the same book.
     if (await isSameBook(tx, { source, target, content })) return reportOf(content);
     throw new ConflictError(`${target.store.location} already holds a book, which is never overwritten`, {
-      hint: 'give an empty database',
+      hint: `give an empty database, or first remove ${target.store.location} if nothing in it is needed`,
     });
   }
   try {
