@@ -102,7 +102,7 @@ function balanceProblem(entry: LedgerEntry, { cents, micros }: EntryPlace): stri
 function linkProblem(entry: LedgerEntry, { grant }: EntryPlace): string | undefined {
   if (entry.type === 'grant' || entry.grantEntryId === undefined) return undefined;
   const isLinked = grant?.grant.contractId === entry.contractId && grant.grant.currency === entry.currency;
-  return isLinked ? undefined : `${entry.type} ${entry.id} has no grant before it`;
+  return isLinked ? undefined : `${entry.type} ${entry.id} has no grant of its contract and currency before it`;
 }
 
 function reversalProblem(entry: LedgerEntry, { target, isAgain }: EntryPlace): string | undefined {

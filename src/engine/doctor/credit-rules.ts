@@ -109,7 +109,9 @@ export function grantKeyProblems({ ledger: { entries } }: ContractBooks): Proble
   const seen = new Set<string>();
   return entries.flatMap(({ id, type, externalId }) => {
     if (externalId === undefined) return [];
-    if (type !== 'grant') return [{ objectId: id, problem: `${type} ${id} has the external id of a grant` }];
+    if (type !== 'grant') {
+      return [{ objectId: id, problem: `${type} ${id} has the external id ${externalId}, and only grants have one` }];
+    }
     if (seen.has(externalId)) return [{ objectId: id, problem: `grant ${id} repeats the external id ${externalId}` }];
     seen.add(externalId);
     return [];

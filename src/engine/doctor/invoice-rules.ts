@@ -59,7 +59,11 @@ export function creditLineProblems({ invoices, ledger }: ContractBooks): Problem
       const shown = -centsOfLines(linesOf.get(grantId) ?? []);
       const paid = applied.get(`${invoice.id} ${grantId}`) ?? 0n;
       if (isRight(invoice, { shown, paid })) return [];
-      return [problem(invoice, `shows ${shown} cents of grant ${grantId}, but the ledger ${paid}`)];
+      const words =
+        invoice.status === 'Cancelled'
+          ? `is Cancelled, but the ledger still takes ${paid} cents of grant ${grantId} for it`
+          : `shows ${shown} cents of grant ${grantId}, but the ledger took ${paid}`;
+      return [problem(invoice, words)];
     });
     const strays = credits.filter((line) => line.grantId === undefined || !known.has(line.grantId));
     return [
@@ -129,12 +133,20 @@ interface StateRule {
 
 const stateRules: readonly StateRule[] = [
   {
-    words: 'finalized or not, contrary to its status',
-    holds: ({ invoice }) => invoice.status === 'Cancelled' || isFinal(invoice) === (invoice.status !== 'Drafted'),
+    words: 'was finalized',
+    holds: ({ invoice }) => invoice.status !== 'Drafted' || !isFinal(invoice),
   },
   {
-    words: 'has a draft number where a legal one is due, or the reverse',
-    holds: ({ invoice }) => isFinal(invoice) === !isDraftNumber(invoice.number),
+    words: 'was not finalized',
+    holds: ({ invoice }) => invoice.status === 'Drafted' || invoice.status === 'Cancelled' || isFinal(invoice),
+  },
+  {
+    words: 'has a draft number, though it was finalized',
+    holds: ({ invoice }) => !isFinal(invoice) || !isDraftNumber(invoice.number),
+  },
+  {
+    words: 'has a legal number, though it was not finalized',
+    holds: ({ invoice }) => isFinal(invoice) || isDraftNumber(invoice.number),
   },
   {
     words: 'has an amount, lines, or was sent, before it was finalized',
@@ -143,9 +155,12 @@ const stateRules: readonly StateRule[] = [
       (invoice.totalCents === 0n && lines.length === 0 && invoice.sentAt === undefined && !invoice.isHeld),
   },
   {
-    words: 'has a payment date, or none, contrary to its status',
-    holds: ({ invoice: { status, latestPaymentDate } }) =>
-      (latestPaymentDate !== undefined) === (status === 'Paid' || status === 'Refunded'),
+    words: 'has a payment date',
+    holds: ({ invoice }) => isPaidOnce(invoice) || invoice.latestPaymentDate === undefined,
+  },
+  {
+    words: 'has no payment date',
+    holds: ({ invoice }) => !isPaidOnce(invoice) || invoice.latestPaymentDate !== undefined,
   },
   {
     words: 'has nothing to pay',
@@ -158,6 +173,10 @@ const stateRules: readonly StateRule[] = [
       sentAt === undefined || finalizedAt === undefined || Temporal.Instant.compare(sentAt, finalizedAt) >= 0,
   },
 ];
+
+function isPaidOnce({ status }: Invoice): boolean {
+  return status === 'Paid' || status === 'Refunded';
+}
 
 function isFinal({ finalizedAt }: Invoice): boolean {
   return finalizedAt !== undefined;
