@@ -239,8 +239,8 @@ function serveFor(terminal: Terminal): Dependencies['serve'] {
       pauseMilliseconds: billEverySeconds * 1000,
       onRun: (outcome) => {
         metrics.billRunEnded(outcome);
-        if ('error' in outcome) return tellFailure('billRun', outcome.error);
-        const { failures, aheadOfClock } = outcome.report;
+        if (outcome.error !== undefined) tellFailure('billRun', outcome.error);
+        const { failures = [], aheadOfClock } = outcome.report ?? {};
         if (aheadOfClock !== undefined) tell({ clock: 'behind', error: aheadOfClockWords(aheadOfClock) });
         for (const { message, ...subject } of failures) tell({ ...subject, error: message });
       },

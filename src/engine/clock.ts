@@ -106,14 +106,18 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
   if (found.isSimulated || (await isOnlyRead(parts.store))) return undefined;
   const report = createRunReport();
   const until = instantAt(parts.now());
-  await parts.store.exclusively('bill run', async () => {
-    await runEach(
-      parts,
-      found.organizations.map(({ id }) => id),
-      { until, report, signal },
-    );
+  const organizationIds = found.organizations.map(({ id }) => id);
+  const run = parts.store.exclusively('bill run', async () => {
+    await runEach(parts, organizationIds, { until, report, signal });
   });
-  return { ...report.body(), ...clockFactsOf(found.organizations, until) };
+  const stopped = await run.then(
+    () => ({}),
+    (error: unknown) => {
+      if (!report.hasAny()) throw error;
+      return { stoppedBy: error };
+    },
+  );
+  return { ...report.body(), ...clockFactsOf(found.organizations, until), ...stopped };
 }
 
 function clockFactsOf(

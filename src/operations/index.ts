@@ -174,7 +174,10 @@ export interface Caller {
 
 /** What a bill run came to. */
 export type DueReport = Pick<ResponseBody<'bill.run'>['data'], 'finalizedCount' | 'failedCount' | 'failures'> &
-  Pick<Answer, 'aheadOfClock'>;
+  Pick<Answer, 'aheadOfClock'> & {
+    /** The error that ended it midway; what it had done by then is kept. */
+    readonly stoppedBy?: unknown;
+  };
 
 /** How a service is doing, for monitoring; over all organizations together. */
 export interface Vitals {

@@ -102,10 +102,10 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
       if (kind !== undefined && (!isLeaving || error !== undefined)) failures.inc({ kind });
     },
     eventsAccepted: (count) => events.inc(count),
-    billRunEnded(outcome) {
-      const isClean = 'report' in outcome && outcome.report.failedCount === 0;
+    billRunEnded({ report, error }) {
+      const isClean = error === undefined && report?.failedCount === 0;
       billRuns.inc({ outcome: isClean ? 'done' : 'failed' });
-      if ('report' in outcome) finalized.inc(outcome.report.finalizedCount);
+      finalized.inc(report?.finalizedCount ?? 0);
       if (isClean) lastBillRun.set(now().epochMilliseconds / 1000);
     },
     async text() {

@@ -10,7 +10,11 @@ export interface SchedulerOptions {
   readonly onRun: (outcome: RunOutcome) => void;
 }
 
-export type RunOutcome = { readonly report: DueReport } | { readonly error: unknown };
+/** Both if it ended midway. */
+export interface RunOutcome {
+  readonly report?: DueReport;
+  readonly error?: unknown;
+}
 
 export interface Scheduler {
   /** Begins with a run at once. */
@@ -28,7 +32,7 @@ export function createScheduler({ engine, pauseMilliseconds, onRun }: SchedulerO
   async function run(): Promise<void> {
     try {
       const report = await engine.billDue(stopping.signal);
-      if (report !== undefined) onRun({ report });
+      if (report !== undefined) onRun({ report, error: report.stoppedBy });
     } catch (error) {
       onRun({ error });
     }

@@ -61,6 +61,23 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test.skipIf(process.platform === 'win32')(
+  'a bill run of a server that the database ends midway has its figures, and what ended it',
+  async () => {
+    const file = newFile();
+    await writeDueBook(file, limits.billRunBatch + 1);
+    const world = await openDueBook(file, 'aaaa');
+    moveAtWrite(file, 1);
+    expect(await world.engine.billDue()).toMatchObject({
+      finalizedCount: limits.billRunBatch,
+      stoppedBy: expect.any(UnknownOutcomeError),
+    });
+    await expect(world.engine.billDue()).rejects.toThrow('was moved or replaced');
+    await world.close();
+  },
+  30_000,
+);
+
+test.skipIf(process.platform === 'win32')(
   'a clock that the database stops on its way tells where it stands, and how to reach what was asked for',
   async () => {
     const file = newFile();

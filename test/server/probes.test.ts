@@ -216,14 +216,15 @@ describe('counters', () => {
     await service.send('/v1/plans');
     metrics.billRunEnded({ report: { finalizedCount: 1, failedCount: 1, failures: [] } });
     metrics.billRunEnded({ error: new Error('no') });
+    metrics.billRunEnded({ report: { finalizedCount: 2, failedCount: 0, failures: [] }, error: new Error('midway') });
     expect((await read()).get('tally_bill_run_last_success_timestamp_seconds')).toBe('0');
     metrics.billRunEnded({ report: { finalizedCount: 7, failedCount: 0, failures: [] } });
     const samples = await read();
     expect(samples.get('tally_database_errors_total{kind="unavailable"}')).toBe('1');
     expect(samples.get('tally_database_errors_total{kind="internal"}')).toBe('1');
     expect(samples.get('tally_bill_runs_total{outcome="done"}')).toBe('1');
-    expect(samples.get('tally_bill_runs_total{outcome="failed"}')).toBe('2');
-    expect(samples.get('tally_invoices_finalized_total')).toBe('8');
+    expect(samples.get('tally_bill_runs_total{outcome="failed"}')).toBe('3');
+    expect(samples.get('tally_invoices_finalized_total')).toBe('10');
     const at = String(createClock().now().epochMilliseconds / 1000);
     expect(samples.get('tally_bill_run_last_success_timestamp_seconds')).toBe(at);
   });

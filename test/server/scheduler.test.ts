@@ -15,7 +15,7 @@ function withoutTime(): { runsToCome: () => number } {
 
 interface Run {
   readonly signal: AbortSignal | undefined;
-  readonly end: (outcome?: Error | 'passed over') => void;
+  readonly end: (outcome?: Error | DueReport | 'passed over') => void;
 }
 
 /** An engine whose runs end when the test says so, and the schedule over it. */
@@ -33,7 +33,7 @@ function schedule() {
             signal,
             end(outcome) {
               if (outcome instanceof Error) reject(outcome);
-              else resolve(outcome === undefined ? nothing : undefined);
+              else resolve(outcome === 'passed over' ? undefined : (outcome ?? nothing));
             },
           });
           for (const tell of waiting.splice(0)) tell();
@@ -72,6 +72,16 @@ test('a run that fails is told, and the next one comes', async () => {
   runs[0]?.end(error);
   await second;
   expect(outcomes).toEqual([{ error }]);
+});
+
+test('a run that ended midway is told with what it had done and with what ended it', async () => {
+  const { scheduler, runs, outcomes, nextRun } = schedule();
+  scheduler.start();
+  const second = nextRun();
+  const report = { ...nothing, finalizedCount: 3, stoppedBy: new Error('locked') };
+  runs[0]?.end(report);
+  await second;
+  expect(outcomes).toEqual([{ report, error: report.stoppedBy }]);
 });
 
 test('a run that is passed over counts as none, and the next one comes', async () => {
