@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
+import { inspectServer } from '../../src/store/backends/postgres/inspection.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -292,5 +293,14 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await expect(reading).resolves.toEqual([]);
     await other.end();
     await store.close();
+  });
+
+  test('an inspection gives the server nothing to warn of', async () => {
+    const pool = openPool({ connectionString: await postgres?.create(), max: 1 });
+    const warnings: (string | undefined)[] = [];
+    pool.on('connect', (client) => client.on('notice', ({ message }) => warnings.push(message)));
+    await inspectServer(pool, { isFull: true, location: 'books', schema: 'public' });
+    expect(warnings).toEqual([]);
+    await pool.end();
   });
 });

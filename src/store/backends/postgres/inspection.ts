@@ -47,8 +47,10 @@ async function inspect(pool: Pool, { isFull, location, schema }: InspectionOptio
       danglingReferences,
       ...(await schemaFacts(client, found)),
     };
-  } finally {
+  } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  } finally {
     client.release();
   }
 }
