@@ -2,6 +2,7 @@
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { readCsv } from '../files/csv-file.ts';
+import { nameOfFile } from '../files/files.ts';
 import { folded } from '../wire/rows.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -49,7 +50,7 @@ async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
   const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(folded(name)));
   const own = columnOf(columnNames.contractId);
   if (own === -1 && header.length > 1) {
-    throw new BadRequestError(`${path}: there is no column contractId`, {
+    throw new BadRequestError(`${nameOfFile(path)}: there is no column contractId`, {
       hint: 'a file has one id per line and nothing else, or a header with contractId, and customerId and planId where known',
     });
   }
@@ -59,7 +60,7 @@ async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
   return rows.map(({ line, cells }) => {
     const cell = (index: number) => cells[index]?.trim() || undefined;
     const contractId = cell(own);
-    if (contractId === undefined) throw new BadRequestError(`${path}: line ${line} has no contract id`);
+    if (contractId === undefined) throw new BadRequestError(`${nameOfFile(path)}: line ${line} has no contract id`);
     return { contractId, customerId: cell(customer), planId: cell(plan) };
   });
 }
