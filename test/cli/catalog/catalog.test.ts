@@ -1,9 +1,12 @@
 /** What `tally catalog` makes of a service, on a database and through a served one. */
 
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { createStage } from '../../support/stage.ts';
 import type { CommandResult, CommandStage, Surface } from '../../support/stage.ts';
+import { damage } from '../../doctor/damage.ts';
 import { catalog, dearer } from './catalog-sample.ts';
 
 let stage: CommandStage;
@@ -275,6 +278,25 @@ describe('on a database:', () => {
     expect(unclear.stderr).toContain('plans[0].items[0].price: is the name of several prices');
     expect((await apply(catalog)).stdout).toBe('archive\tprice\tSeats / Seats\tanother one has the same name\n');
     expect((await tally('catalog export')).stdout).toBe(catalog);
+  });
+
+  // Here a meter with a price is not archived; another service may have let it be.
+  test('a price on a meter that is archived is named, and an export goes on once it is archived, too', async () => {
+    await apply(catalog);
+    const pricing = data(await tally('pricing list -o json')) as readonly { id: string; name: string }[];
+    const id = pricing.find(({ name }) => name === 'Tokens')?.id ?? '';
+    damage(join(stage.directory, 'stage.db'), ({ run }) =>
+      run(`UPDATE meters SET status = 'inactive', archivedAt = '2026-03-01T00:00:00.000Z'`),
+    );
+    expect(await tally('catalog export')).toEqual({
+      exitCode: 7,
+      stdout: '',
+      stderr: `tally: the price Inference / Tokens (${id}) is on a meter that is archived\n  hint: take it out of use with: tally pricing archive ${id}\n`,
+    });
+    const plans = data(await tally('plans list -o json')) as readonly { id: string; name: string }[];
+    await tally(`plans archive ${plans.find(({ name }) => name === 'Team')?.id}`);
+    await tally(`pricing archive ${id}`);
+    expect((await tally('catalog export')).exitCode).toBe(0);
   });
 
   test('more than a page of everything is read', async () => {
