@@ -34,7 +34,12 @@ describe('an address that other machines reach', () => {
   test.each(['0.0.0.0', '::', '192.0.2.7', 'billing.example', '127.0.0.1.evil.example', '::ffff:127.0.0.1'])(
     '%s is refused without TLS or a proxy',
     (host) => {
-      expect(() => serverWith({ host })).toThrow(expect.objectContaining({ kind: 'usage' }));
+      expect(() => serverWith({ host })).toThrow(
+        expect.objectContaining({
+          kind: 'usage',
+          message: `${host} is reached from other machines, and keys would cross the network in the clear`,
+        }),
+      );
     },
   );
 
@@ -121,7 +126,14 @@ test.each([
   'loopback',
   '10.0.0.0/8/8',
 ])('"%s" is nobody to be believed about the address of a client', (trustProxy) => {
-  expect(() => serverWith({ trustProxy })).toThrow(expect.objectContaining({ kind: 'usage' }));
+  const last = trustProxy.split(',').at(-1);
+  expect(() => serverWith({ trustProxy })).toThrow(
+    expect.objectContaining({
+      kind: 'usage',
+      message: `--trust-proxy takes addresses such as 10.0.0.0/8, not "${last}"`,
+      hint: 'name only the proxies: whoever is trusted chooses the address that is limited',
+    }),
+  );
 });
 
 describe('tally serve', () => {

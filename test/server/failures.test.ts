@@ -237,7 +237,8 @@ describe('bodies', () => {
   ])('the Content-Type %j is refused', async (type) => {
     const service = await startService();
     const reply = await service.send('/v1/customers', { ...customers, body: '{}', headers: { 'content-type': type } });
-    expect([reply.status, service.engine.calls.length]).toEqual([415, 0]);
+    const words = 'the body must have the Content-Type application/json, in UTF-8';
+    expect([reply.status, reply.message, service.engine.calls.length]).toEqual([415, words, 0]);
   });
 
   test.each(['application/json', 'application/json;charset=utf-8', 'Application/JSON; Charset="UTF-8"'])(
@@ -262,7 +263,19 @@ describe('bodies', () => {
       body: '{}',
       headers: { 'content-encoding': encoding },
     });
-    expect([reply.status, service.engine.calls.length]).toEqual([415, 0]);
+    const words = 'the body must be sent without a Content-Encoding';
+    expect([reply.status, reply.message, service.engine.calls.length]).toEqual([415, words, 0]);
+  });
+
+  test('a Transfer-Encoding beneath chunks is refused', async () => {
+    const service = await startService();
+    const reply = await service.send('/v1/customers', {
+      ...customers,
+      body: '{}',
+      headers: { 'content-length': null, 'transfer-encoding': 'gzip, chunked' },
+    });
+    const words = 'the body must be sent without a Transfer-Encoding other than chunked';
+    expect([reply.status, reply.message, service.engine.calls.length]).toEqual([415, words, 0]);
   });
 
   test.each([

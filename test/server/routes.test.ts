@@ -203,7 +203,8 @@ describe('answers', () => {
     const service = await startService();
     const value = header.replaceAll('\u0007', '\u00e9');
     const reply = await service.send('/v1/contracts/x/budgets/0', { method: 'DELETE', headers: { 'if-match': value } });
-    expect([reply.status, service.engine.calls.length]).toEqual([400, 0]);
+    const words = 'If-Match must be one ETag as it was given, in double quotes';
+    expect([reply.status, reply.message, service.engine.calls.length]).toEqual([400, words, 0]);
   });
 });
 
