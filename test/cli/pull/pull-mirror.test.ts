@@ -175,12 +175,30 @@ describe('what the mirror answers', () => {
 
   test('is nothing that was not pulled, and what a mirror cannot know is refused', async () => {
     await on.pull(['--contract', on.contracts[2] ?? '']);
-    expect(await on.offline('credits', 'ledger', on.contracts[0] ?? '')).toMatchObject({ exitCode: 4, stdout: '' });
-    expect((await on.offline('invoices', 'list', '--include', 'period')).exitCode).toBe(8);
-    expect((await on.offline('credits', 'balance', on.contracts[2] ?? '', '--include', 'projected')).exitCode).toBe(8);
-    expect((await on.offline('credits', 'ledger', on.contracts[2] ?? '', '--include', 'origin')).exitCode).toBe(8);
-    expect((await on.offline('customers', 'list', '--limit', '0')).exitCode).toBe(8);
-    expect((await on.offline('meters', 'list')).exitCode).toBe(12);
+    const [other = '', , pulled = ''] = on.contracts;
+    const refusals: readonly (readonly [readonly string[], number, string])[] = [
+      [['credits', 'ledger', other], 4, 'the mirror has no contract with this id'],
+      [['invoices', 'list', '--include', 'period'], 8, 'include: a mirror has no periods, which the documented'],
+      [
+        ['credits', 'ledger', pulled, '--include', 'origin'],
+        8,
+        'include: a mirror has no origins, which the documented',
+      ],
+      [
+        ['credits', 'balance', pulled, '--include', 'projected'],
+        8,
+        'include: a mirror cannot project, since it has no',
+      ],
+      [['customers', 'list', '--limit', '0'], 8, 'limit: must be'],
+      [
+        ['meters', 'list'],
+        12,
+        '; it has no answer to meters list\n  hint: ask the service itself with --profile, or try',
+      ],
+    ];
+    for (const [words, exitCode, said] of refusals) {
+      expect(await on.offline(...words)).toEqual({ exitCode, stdout: '', stderr: expect.stringContaining(said) });
+    }
     expect((await on.offline('plans', 'get', on.plan)).exitCode).toBe(4);
     expect(results((await on.offline('customers', 'list', '-o', 'json')).stdout)).toHaveLength(1);
   });
