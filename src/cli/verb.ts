@@ -84,7 +84,7 @@ function collected(spec: FlagSpec, text: string, before: readonly string[] | und
   if (before !== undefined && !repeatableKinds.has(spec.kind)) throw givenTwice(spec);
   if (spec.kind === 'boolean' && text !== 'true' && text !== 'false') {
     throw new BillingError('usage', `--${spec.flag} takes true or false, not "${text}"`, {
-      hint: 'ids come before the flags',
+      hint: `--${spec.flag} alone means true, and ids come before the flags`,
     });
   }
   return [...(before ?? []), text];

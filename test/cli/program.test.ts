@@ -101,7 +101,11 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     ['import events a.csv --customer a --customer b', '--customer was given twice', undefined],
     ['serve --port 1 --port 2', '--port was given twice', undefined],
     ['customers list -o xml', "argument 'xml' is invalid", 'see: tally customers list --help'],
-    ['contracts list --is-active maybe', '--is-active takes true or false', 'ids come before the flags'],
+    [
+      'contracts list --is-active maybe',
+      '--is-active takes true or false, not "maybe"',
+      '--is-active alone means true, and ids come before the flags',
+    ],
     ['customers list --dry-run', 'this one only reads', undefined],
     [
       'customers list --timeout 1e9',
