@@ -107,17 +107,16 @@ export async function billDue(parts: EngineParts, signal: AbortSignal | undefine
   const report = createRunReport();
   const until = instantAt(parts.now());
   const organizationIds = found.organizations.map(({ id }) => id);
-  const run = parts.store.exclusively('bill run', async () => {
-    await runEach(parts, organizationIds, { until, report, signal });
-  });
-  const stopped = await run.then(
-    () => ({}),
-    (error: unknown) => {
-      if (!report.hasAny()) throw error;
-      return { stoppedBy: error };
-    },
-  );
-  return { ...report.body(), ...clockFactsOf(found.organizations, until), ...stopped };
+  const facts = clockFactsOf(found.organizations, until);
+  try {
+    await parts.store.exclusively('bill run', async () => {
+      await runEach(parts, organizationIds, { until, report, signal });
+    });
+  } catch (error) {
+    if (!report.hasAny()) throw error;
+    return { ...report.body(), ...facts, stoppedBy: error };
+  }
+  return { ...report.body(), ...facts };
 }
 
 function clockFactsOf(
