@@ -57,7 +57,7 @@ async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   // As JSON: a table has no room for the reason, and cuts it.
   const why = (status: string) => say`tally webhooks deliveries --status ${status} --json url,nextAttemptAt,error`;
   if (data.retrying > 0) tell(session, say`sent again later: ${data.retrying}; see why with: ${why('pending')}`);
-  else if (waiting.nextDueAt !== null) {
+  if (waiting !== undefined && waiting.nextDueAt !== null) {
     const { count, nextDueAt } = waiting;
     tell(session, say`waiting: ${count}, the next is due at ${nextDueAt}; see why with: ${why('pending')}`);
   }
@@ -74,7 +74,8 @@ async function deliverFrom(opened: OpenEngine, flags: DeliverFlags) {
       onFailure: () => undefined,
     });
     try {
-      return { data: await sender.deliverDue(), waiting: await sender.waiting() };
+      const data = await sender.deliverDue();
+      return { data, waiting: data.retrying > 0 ? undefined : await sender.waiting() };
     } finally {
       await sender.close();
     }
