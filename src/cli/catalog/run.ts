@@ -89,7 +89,7 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   checkFields(session.output, fields, view);
   const file = await fileAt(path, session);
   const target = await session.target();
-  const opened = await openForWriting(session, target, {}, { isOneOfSteps: true });
+  const opened = await openForWriting(session, target, {}, { isResumable: true });
   try {
     const diff = await diffWith(file, flags, opened.plain);
     if (session.flags.dryRun === true) {

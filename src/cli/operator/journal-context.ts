@@ -29,8 +29,8 @@ export interface JournalContext {
   readonly tell: (note: SafeText) => void;
   /** Sets what is said if the person interrupts the program from now on. */
   readonly atInterrupt: (words: SafeText | undefined) => void;
-  /** Whether a command makes its calls so that the same command, given again, makes those that are left. */
-  readonly isOneOfSteps?: boolean | undefined;
+  /** Whether the same command, given again, makes the calls that are left. */
+  readonly isResumable?: boolean | undefined;
   /** Takes work for when the answer has been shown; done at once when not given. */
   readonly onceShown?: ((work: () => Promise<void>) => void) | undefined;
 }

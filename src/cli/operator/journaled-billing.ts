@@ -130,9 +130,9 @@ const afterInterrupt: Partial<Record<OperationName, string>> = {
   'clock.advance': 'see how far it got with: tally clock show; go on with: tally clock advance --to INSTANT',
 };
 
-function interruptedWords(name: OperationName, { isOneOfSteps }: JournalContext): SafeText {
+function interruptedWords(name: OperationName, { isResumable }: JournalContext): SafeText {
   const next =
-    isOneOfSteps === true
+    isResumable === true
       ? doesRest
       : (afterInterrupt[name] ?? 'check whether it took effect before repeating the command');
   return say`tally: interrupted during the request: the outcome is unknown\n  hint: ${next}`;

@@ -60,7 +60,7 @@ export async function openForWriting(
   session: Session,
   target: Target,
   local: LocalValues = {},
-  own: Pick<JournalContext, 'isOneOfSteps'> = {},
+  own: Pick<JournalContext, 'isResumable'> = {},
 ): Promise<OpenForWriting> {
   const { dependencies, flags } = session;
   const shown: (() => Promise<void>)[] = [];
