@@ -1,5 +1,11 @@
 /** What a field may name: the list to choose from, and how a record of it reads to a person. */
 
+const entries = {
+  operation: 'credits.ledger',
+  value: 'id',
+  label: ['type', 'amountCents', 'description', 'createdAt'],
+} as const;
+
 /**
  * By what a field names. `query` picks the records, and `types`, where a list takes only one of them; `value` is the id that
  * goes into the field, `label` what tells records apart. In a label, the id of a customer reads as the name, and cents as
@@ -18,13 +24,8 @@ export const referenced = {
     value: 'id',
     label: ['customerId', 'invoiceNumber', 'status', 'invoiceDate', 'totalCents'],
   },
-  entries: { operation: 'credits.ledger', value: 'id', label: ['type', 'amountCents', 'description', 'createdAt'] },
-  reversibleEntries: {
-    operation: 'credits.ledger',
-    types: ['grant', 'usage', 'adjustment'],
-    value: 'id',
-    label: ['type', 'amountCents', 'description', 'createdAt'],
-  },
+  entries,
+  reversibleEntries: { ...entries, types: ['grant', 'usage', 'adjustment'] },
   grants: {
     operation: 'credits.ledger',
     query: { type: 'grant' },
