@@ -11,8 +11,8 @@ export type Fault = (change: Damage, book: SoundBook) => void;
 const created = { createdAt: '2026-05-02T00:00:00.000Z' };
 
 /**
- * What is no fault inside of a file has tests of its own: below, in disk-space, reliability/lost-log, engine/usage-drop (events
- * can be dropped there), and store/postgres-backup (where a schema cannot be compared).
+ * What is no fault inside of a file has tests of its own: in doctor.test, disk-space, reliability/lost-log, engine/usage-drop
+ * (events can be dropped there), and store/postgres-backup (where a schema cannot be compared).
  */
 type TestedElsewhere = Exclude<keyof typeof databaseChecks, 'integrity' | 'schema' | 'references'> | 'dropped-events';
 export const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>> = {
