@@ -1,7 +1,7 @@
 /** Reliability 7, C5: a disk on which nothing more can be written, by a limit that the system sets on a real server. */
 
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -129,21 +129,27 @@ test.runIf(postgres !== undefined)(
   },
 );
 
-test.runIf(canFillDisk)(
-  'a file for which there is no room is refused as what later may do, and is not in the way then (skipped without prlimit)',
-  () => {
+test.runIf(canFillDisk).each([
+  ['is not in the way then', { words: [], before: {} }],
+  ['leaves the one that it was to replace as it is', { words: ['--force'], before: { 'catalog.yaml': 'work' } }],
+])(
+  'a file for which there is no room is refused as what later may do, and %s (skipped without prlimit)',
+  (_how, { words, before }) => {
     const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
     onTestFinished(() => rmSync(home, { recursive: true }));
     const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
     const out = join(home, 'out');
     mkdirSync(out);
+    for (const [name, text] of Object.entries(before)) writeFileSync(join(out, name), text);
     const file = join(out, 'catalog.yaml');
-    const words = ['catalog', 'export', '--database', ':memory:', '--file', file];
-    const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
+    const exporting = ['catalog', 'export', '--database', ':memory:', '--file', file, ...words];
+    const { status, stderr } = runOnFullDisk(exporting, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
     expect([status, stderr.split('\n')[0]]).toEqual([
       9,
       `tally: cannot write ${file}: the file would exceed the size limit`,
     ]);
-    expect(readdirSync(out)).toEqual([]);
+    expect(Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name), 'utf8')]))).toEqual(
+      before,
+    );
   },
 );

@@ -9,13 +9,16 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  fsyncSync,
   lstatSync,
+  mkdtempSync,
   openSync,
   readSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { databaseFile } from '../../database-url.ts';
 import { BillingError, isFailureOfDisk, reasonOfFile, UnavailableError } from '../../errors.ts';
@@ -31,24 +34,51 @@ const newFileHint = 'name a file that does not exist yet';
 
 /**
  * Throws a refusal if a file is in the way, and a usage error if none can be written. A new file that cannot be written whole
- * is removed: it would be in the way when the command is repeated.
+ * is removed: it would be in the way when the command is repeated. A file to replace stays as it was until the new one is
+ * whole, or is written in place where nothing can be made beside it.
  */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
   refuseDash(path);
   if (isForced) refuseDatabase(path);
-  const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
+  const beside = isForced ? openBeside(path) : undefined;
+  const file = beside?.file ?? open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   let isWhole = false;
   try {
-    // An existing file would keep its mode, and it names customers now. /dev/null has to stay everybody's.
-    if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
-    writeFileSync(file, content);
+    try {
+      // An existing file would keep its mode, and it names customers now. /dev/null has to stay everybody's.
+      if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
+      writeFileSync(file, content);
+      if (beside !== undefined) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (beside !== undefined) renameSync(beside.path, path);
     isWhole = true;
   } catch (cause) {
     throw unwritable(path, cause);
   } finally {
-    closeSync(file);
+    if (beside !== undefined) rmSync(beside.directory, { recursive: true, force: true });
     if (!isWhole && !isForced) rmSync(path, { force: true });
+  }
+}
+
+interface Beside {
+  readonly directory: string;
+  readonly path: string;
+  readonly file: number;
+}
+
+/** A new file that can take the place of the one at `path`. Undefined if there is none, or none that can be replaced so. */
+function openBeside(path: string): Beside | undefined {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    accessSync(path, constants.W_OK);
+    const directory = mkdtempSync(`${path}.`);
+    const beside = join(directory, basename(path));
+    return { directory, path: beside, file: openSync(beside, 'wx', 0o600) };
+  } catch {
+    return undefined;
   }
 }
 
