@@ -263,18 +263,16 @@ export class UnknownOutcomeError extends UnavailableError {
 
 /**
  * The error to throw if the database failed during work of several transactions. The given error says of its own transaction
- * that nothing was changed; `kept` says what stays of the earlier ones.
+ * that nothing was changed; `kept` says what stays of the earlier ones. With `isRetryable`, the same request does the rest.
  */
 export function stoppedMidway(
   error: unknown,
-  { kept, hint }: { readonly kept: string; readonly hint?: string },
+  { kept, ...options }: { readonly kept: string } & Pick<ErrorOptions, 'hint' | 'isRetryable'>,
 ): unknown {
   if (!(error instanceof UnavailableError)) return error;
-  return new UnknownOutcomeError(`${kept}; the next step failed: ${error.message}`, {
-    cause: error,
-    hint: hint ?? error.hint,
-    retryAfterSeconds: error.retryAfterSeconds,
-  });
+  const { hint, retryAfterSeconds } = error;
+  const message = `${kept}; the next step failed: ${error.message}`;
+  return new UnknownOutcomeError(message, { cause: error, hint, retryAfterSeconds, ...options });
 }
 
 /** Why work of several transactions stopped: that nothing was changed is true of the last of them alone. */

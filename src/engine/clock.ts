@@ -138,7 +138,8 @@ async function runEach(parts: EngineParts, organizationIds: readonly string[], o
   } catch (error) {
     if (options.isRehearsal === true || !options.report.hasAny()) throw error;
     const { finalizedCount } = options.report.body();
-    throw stoppedMidway(error, { kept: `what the run had done is kept (finalized invoices: ${finalizedCount})` });
+    const kept = `what the run had done is kept (finalized invoices: ${finalizedCount})`;
+    throw stoppedMidway(error, { kept, isRetryable: true });
   }
 }
 

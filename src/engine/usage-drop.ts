@@ -58,6 +58,7 @@ export const dropEvents: Undertaking<OperationTable['events.drop']> = async (par
     throw stoppedMidway(error, {
       kept: 'these events are dropped, and nobody sees them any more; their rows are still stored',
       hint: 'repeat the command to have the rows removed',
+      isRetryable: true,
     });
   }
   return answer;

@@ -340,7 +340,7 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     await expect(engine.as(await engine.owner()).call('events.drop', { body: { before: april } })).rejects.toThrow(
       new UnknownOutcomeError(
         'these events are dropped, and nobody sees them any more; their rows are still stored; the next step failed: cut off',
-        { hint: 'repeat the command to have the rows removed' },
+        { hint: 'repeat the command to have the rows removed', isRetryable: true },
       ),
     );
     expect(await rows()).toBe(6);

@@ -49,6 +49,7 @@ test.skipIf(process.platform === 'win32')(
         `what the run had done is kept (finalized invoices: ${limits.billRunBatch}); the next step failed: ` +
         `the database ${file} was moved or replaced while it was in use; nothing was changed`,
       hint: 'restart the program that uses it; next time, stop it first',
+      isRetryable: true,
     });
     await world.close();
     renameSync(`${file}.moved`, file);
@@ -90,6 +91,7 @@ test.skipIf(process.platform === 'win32')(
         /^the clock stands at 2026-04-01T00:00:00.000Z, and what was done until then is kept; the next step failed: /,
       ),
       hint: 'once that is fixed, go on with: tally clock advance --to 2026-06-01T00:00:00.000Z',
+      isRetryable: false,
     });
     await world.close();
     renameSync(`${file}.moved`, file);
