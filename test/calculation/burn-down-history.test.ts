@@ -64,6 +64,24 @@ test.each([
   expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual(paid);
 });
 
+test('a payment that gives way to a cap takes no more of the other usage than it paid', () => {
+  const teams = (team: string) => ({ specifiers: { properties: { team } } });
+  const draws = burn({
+    usage: [red(4n), blue(3n), green(3n)].map((one) => ({ ...one, lineKey: 'a' })).concat({ ...red(6n), lineKey: 'b' }),
+    grants: [lapsed('lapsed'), grant({ grantId: 'green alone', ...teams('green') })],
+    budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
+    openDraws: [
+      draw({ grantId: 'lapsed', lineKey: 'a', appliedCents: 4n }),
+      draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: 6n }),
+    ],
+  });
+  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual([
+    'a lapsed 4',
+    'b lapsed 6',
+    'a green alone 2',
+  ]);
+});
+
 test('what a lapsed grant paid covers usage within a cap first, which leaves room of the cap to another line', () => {
   const draws = burn({
     usage: [
