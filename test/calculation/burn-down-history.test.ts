@@ -21,6 +21,7 @@ test.each([
   ['usage has come in another order', [blue(4n), red(4n)], 4n, ['any 4', 'blue 4']],
   ['a cap was lowered', [red(4n), blue(4n)], 0n, ['any 4', 'blue 4']],
   ['there is less usage for both', [blue(4n), red(2n)], 4n, ['any 4', 'blue 2']],
+  ['room for the one is in two places', [blue(4n), red(1n), green(3n)], 4n, ['any 4', 'blue 4']],
   ['usage of the one is gone', [red(8n)], 4n, ['any 4']],
   ['the order of one phase is split by another', [blue(2n), blue(2n, late), red(3n)], 0n, ['any 4', 'blue 3']],
 ])('two lapsed grants keep what they have paid of a line where %s', (_, usage, maxCreditsCents, kept) => {
