@@ -17,6 +17,12 @@ const lapsed = (grantId: string, fields = {}) =>
 const forBlue = { expiresAt: late, specifiers: { properties: { team: 'blue' } } };
 const capOfRed = { eventPropertyKey: 'team', eventPropertyValue: 'red', consumedBeforeCents: 0n };
 
+const onLines = (draws: ReturnType<typeof burn>) =>
+  draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`);
+const inLine = (lineKey: string, ...usage: readonly UsageAtom[]) => usage.map((one) => ({ ...one, lineKey }));
+const lapsedOn = (paid: Readonly<Record<string, bigint>>) =>
+  Object.entries(paid).map(([lineKey, appliedCents]) => draw({ grantId: 'lapsed', lineKey, appliedCents }));
+
 test.each([
   ['usage has come in another order', [blue(4n), red(4n)], 4n, ['any 4', 'blue 4']],
   ['a cap was lowered', [red(4n), blue(4n)], 0n, ['any 4', 'blue 4']],
@@ -62,25 +68,42 @@ test.each([
     budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
     openDraws,
   });
-  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual(paid);
+  expect(onLines(draws)).toEqual(paid);
 });
 
-test('a payment that gives way to a cap takes no more of the other usage than it paid', () => {
-  const teams = (team: string) => ({ specifiers: { properties: { team } } });
+test.each([
+  [
+    'than it paid',
+    6n,
+    [...inLine('a', red(4n), blue(3n), green(3n)), ...inLine('b', red(6n))],
+    { a: 4n, b: 6n },
+    ['a lapsed 4', 'b lapsed 6', 'a green alone 2'],
+  ],
+  [
+    'than the cap needs',
+    10n,
+    [...inLine('a', red(3n), green(3n)), ...inLine('b', red(3n), green(3n)), ...inLine('c', red(6n))],
+    { a: 3n, b: 3n, c: 6n },
+    ['a lapsed 3', 'b lapsed 3', 'c lapsed 6', 'a green alone 1', 'b green alone 3'],
+  ],
+])('a payment that gives way to a cap takes no more of the other usage %s', (_, maxCreditsCents, usage, paid, kept) => {
   const draws = burn({
-    usage: [red(4n), blue(3n), green(3n)].map((one) => ({ ...one, lineKey: 'a' })).concat({ ...red(6n), lineKey: 'b' }),
-    grants: [lapsed('lapsed'), grant({ grantId: 'green alone', ...teams('green') })],
-    budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
-    openDraws: [
-      draw({ grantId: 'lapsed', lineKey: 'a', appliedCents: 4n }),
-      draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: 6n }),
-    ],
+    usage,
+    grants: [lapsed('lapsed'), grant({ grantId: 'green alone', specifiers: { properties: { team: 'green' } } })],
+    budgets: [{ ...capOfRed, maxCreditsCents }],
+    openDraws: lapsedOn(paid),
   });
-  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual([
-    'a lapsed 4',
-    'b lapsed 6',
-    'a green alone 2',
-  ]);
+  expect(onLines(draws)).toEqual(kept);
+});
+
+test('what lapsed grants paid beyond a cap leaves less of it to all other usage together', () => {
+  const draws = burn({
+    usage: [...inLine('a', red(3n)), ...inLine('b', red(3n)), ...inLine('c', red(4n))],
+    grants: [lapsed('lapsed'), grant({ grantId: 'open' })],
+    budgets: [{ ...capOfRed, maxCreditsCents: 6n }],
+    openDraws: lapsedOn({ c: 4n }),
+  });
+  expect(onLines(draws)).toEqual(['c lapsed 4', 'a open 2']);
 });
 
 test('what a lapsed grant paid covers usage within a cap first, which leaves room of the cap to another line', () => {
@@ -94,10 +117,7 @@ test('what a lapsed grant paid covers usage within a cap first, which leaves roo
     budgets: [{ ...capOfRed, maxCreditsCents: 2n }],
     openDraws: [draw({ grantId: 'lapsed', lineKey: 'b', appliedCents: 2n })],
   });
-  expect(draws.map(({ lineKey, grantId, appliedCents }) => `${lineKey} ${grantId} ${appliedCents}`)).toEqual([
-    'b lapsed 2',
-    'a open 1',
-  ]);
+  expect(onLines(draws)).toEqual(['b lapsed 2', 'a open 1']);
 });
 
 test('a part of a draw takes no more credits than the whole draw took', () => {
