@@ -122,6 +122,21 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
     expect((await balance(world, beta)).blocks.map((block) => block.remainingCents)).toEqual([50, 90]);
   });
 
+  test('are not taken back again from an invoice that is voided later and used what was given since', async () => {
+    await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await use(world, beta, { tokens: 120, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await cancelFirst();
+    const body = { grantEntryId: (await ledger(world, beta))[0]?.id, amountCents: 90, description: 'Sorry' };
+    await world.call('credits.adjust', { params: { contractId: beta.contractId }, body });
+    await use(world, beta, { tokens: 100, at: '2026-05-01T00:00:00Z' });
+    world.clock.set('2026-06-01T00:00:00Z');
+    const { id } = await finalize(world, (await invoiceAt(world, beta, 2)).id);
+    await act('invoices.cancel', id);
+    expect((await movements(world, beta)).slice(-3)).toEqual(['adjustment 90 0', 'usage -90 0', 'reversal 90 0']);
+  });
+
   test('stay when it is a later invoice, or is refunded', async () => {
     const { id: first } = await finalize(world, (await invoiceAt(world, beta, 0)).id);
     await use(world, beta, { tokens: 210, at: '2026-04-01T00:00:00Z' });
