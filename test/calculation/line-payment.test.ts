@@ -89,6 +89,15 @@ describe('a grant that paid nothing', () => {
       'a budget caps the credits that this usage may take',
     ],
     [
+      'met one of two caps, for a part of its usage',
+      {
+        grants: [large],
+        atoms: [atom(60n), atom(40n, { properties: { model: 'x' } })],
+        budgets: [budget, { ...budget, eventPropertyValue: 'y' }],
+      },
+      'a budget caps the credits that this usage may take',
+    ],
+    [
       'met no cap, since the budget is for other usage, but had lapsed',
       {
         grants: [
