@@ -90,19 +90,19 @@ export function hasProperty(
 
 function createPropertyTest(filter: PropertyFilter): (properties: MeteredEvent['properties']) => boolean {
   const isListed = createListTest({ include: filter.include ?? [], exclude: filter.exclude ?? [] });
-  const needsValue = (filter.include ?? []).length > 0;
   return (properties) => {
     const text = propertyText(properties, filter.name);
     if (filter.exists !== undefined && filter.exists !== (text !== undefined)) return false;
-    return text === undefined ? !needsValue : isListed(text);
+    return isListed(text);
   };
 }
 
+/** An empty list of what is included lets everything through; a missing text is in no list. */
 function createListTest(lists: {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-}): (text: string) => boolean {
-  const included = new Set(lists.include.map(inNfc));
-  const excluded = new Set(lists.exclude.map(inNfc));
+}): (text: string | undefined) => boolean {
+  const included = new Set<string | undefined>(lists.include.map(inNfc));
+  const excluded = new Set<string | undefined>(lists.exclude.map(inNfc));
   return (text) => !excluded.has(text) && (included.size === 0 || included.has(text));
 }
