@@ -1,5 +1,6 @@
 /** Reliability 7, C5: a disk on which nothing more can be written, by a limit that the system sets on a real server. */
 
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { canFillDisk, limitFiles, runOnFullDisk, spawnLimited } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { runProgram } from '../support/program.ts';
+import { launcher, runProgram } from '../support/program.ts';
 
 test.runIf(canFillDisk)(
   'while the disk is full writes are refused with 503 and nothing of them is kept, readiness says so, and readers go on (skipped without prlimit)',
@@ -153,3 +154,36 @@ test.runIf(canFillDisk).each([
     );
   },
 );
+
+const canMount = process.platform === 'linux' && spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+test.runIf(canMount).each([
+  [
+    'stays as it is where nothing can be made beside it',
+    'mount -t tmpfs -o nr_inodes=2 tmpfs . && cd "$PWD" && echo work > file',
+    9,
+    /^work\n$/,
+  ],
+  ['is written in place where it is mounted by itself', 'touch file other; mount --bind other file', 0, /^products:/m],
+])('a file to replace %s (skipped without unshare)', (_how, mount, exitCode, content) => {
+  const home = mkdtempSync(join(tmpdir(), 'tallybook-mounted-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  mkdirSync(join(home, 'out'));
+  const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
+  const exporting = ['catalog', 'export', '--database', ':memory:', '--file', 'file', '--force'];
+  const { status, stdout } = spawnSync(
+    'unshare',
+    [
+      '-rm',
+      'bash',
+      '-c',
+      `${mount}; "$@"; code=$?; cat file; exit $code`,
+      'bash',
+      process.execPath,
+      launcher,
+      ...exporting,
+    ],
+    { cwd: join(home, 'out'), encoding: 'utf8', env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } },
+  );
+  expect([status, stdout]).toEqual([exitCode, expect.stringMatching(content)]);
+});

@@ -9,7 +9,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdtempSync,
   openSync,
@@ -34,51 +33,48 @@ const newFileHint = 'name a file that does not exist yet';
 
 /**
  * Throws a refusal if a file is in the way, and a usage error if none can be written. A new file that cannot be written whole
- * is removed: it would be in the way when the command is repeated. A file to replace stays as it was until the new one is
- * whole, or is written in place where nothing can be made beside it.
+ * is removed: it would be in the way when the command is repeated. A file that is replaced stays as it was until the new one is
+ * whole, or is written in place where nothing can be made beside it or moved there.
  */
 export function writeOutputFile(path: string, content: string | Uint8Array, options: OutputFileOptions = {}): void {
   const { isForced = false, hint = newFileHint } = options;
   refuseDash(path);
-  if (isForced) refuseDatabase(path);
-  const beside = isForced ? openBeside(path) : undefined;
-  const file = beside?.file ?? open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
+  if (isForced) {
+    refuseDatabase(path);
+    if (replaceWhole(path, content)) return;
+  }
+  const file = open(path, isForced ? constants.O_TRUNC : constants.O_EXCL, hint);
   let isWhole = false;
   try {
-    try {
-      // An existing file would keep its mode, and it names customers now. /dev/null has to stay everybody's.
-      if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
-      writeFileSync(file, content);
-      if (beside !== undefined) fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    if (beside !== undefined) renameSync(beside.path, path);
+    // An existing file would keep its mode, and it names customers now. /dev/null has to stay everybody's.
+    if (isForced && fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    writeFileSync(file, content);
     isWhole = true;
   } catch (cause) {
     throw unwritable(path, cause);
   } finally {
-    if (beside !== undefined) rmSync(beside.directory, { recursive: true, force: true });
+    closeSync(file);
     if (!isWhole && !isForced) rmSync(path, { force: true });
   }
 }
 
-interface Beside {
-  readonly directory: string;
-  readonly path: string;
-  readonly file: number;
-}
-
-/** A new file that can take the place of the one at `path`. Undefined if there is none, or none that can be replaced so. */
-function openBeside(path: string): Beside | undefined {
+/** Makes a file beside the one at `path` and puts it in its place; false where there is none, or none that can be replaced so. */
+function replaceWhole(path: string, content: string | Uint8Array): boolean {
+  let directory: string | undefined;
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(path, constants.W_OK);
-    const directory = mkdtempSync(`${path}.`);
+    directory = mkdtempSync(`${path}.`);
     const beside = join(directory, basename(path));
-    return { directory, path: beside, file: openSync(beside, 'wx', 0o600) };
-  } catch {
-    return undefined;
+    writeFileSync(beside, content, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(beside, path);
+    return true;
+  } catch (cause) {
+    // A file that was mounted by itself may be written to where its directory may not.
+    if (isFailureOfDisk(cause) && (cause as NodeJS.ErrnoException).code !== 'EROFS') throw unwritable(path, cause);
+    return false;
+  } finally {
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
   }
 }
 
