@@ -37,6 +37,15 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
     world.clock.set('2026-04-01T00:00:00Z');
   });
 
+  /** Bills March, and April with these tokens. */
+  async function finalizeTwo(tokens: number): Promise<{ readonly first: string; readonly second: string }> {
+    const { id: first } = await finalize(world, (await invoiceAt(world, beta, 0)).id);
+    await use(world, beta, { tokens, at: '2026-04-01T00:00:00Z' });
+    world.clock.set('2026-05-01T00:00:00Z');
+    const { id: second } = await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    return { first, second };
+  }
+
   async function cancelFirst(): Promise<void> {
     await act('invoices.cancel', (await invoiceAt(world, beta, 0)).id);
     const { data } = await world.call('credits.verify', { params: { contractId: beta.contractId } });
@@ -58,10 +67,7 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
   });
 
   test('leave finalized invoices what they have used, and lose the rest', async () => {
-    await finalize(world, (await invoiceAt(world, beta, 0)).id);
-    await use(world, beta, { tokens: 120, at: '2026-04-01T00:00:00Z' });
-    world.clock.set('2026-05-01T00:00:00Z');
-    await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await finalizeTwo(120);
     await cancelFirst();
     expect(await movements(world, beta)).toEqual([
       'grant 500 0',
@@ -123,10 +129,7 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
   });
 
   test('are not taken back again from an invoice that is voided later and used what was given since', async () => {
-    await finalize(world, (await invoiceAt(world, beta, 0)).id);
-    await use(world, beta, { tokens: 120, at: '2026-04-01T00:00:00Z' });
-    world.clock.set('2026-05-01T00:00:00Z');
-    await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    await finalizeTwo(120);
     await cancelFirst();
     const body = { grantEntryId: (await ledger(world, beta))[0]?.id, amountCents: 90, description: 'Sorry' };
     await world.call('credits.adjust', { params: { contractId: beta.contractId }, body });
@@ -138,10 +141,7 @@ describe('prepaid credits whose invoice is cancelled before it is paid', () => {
   });
 
   test('stay when it is a later invoice, or is refunded', async () => {
-    const { id: first } = await finalize(world, (await invoiceAt(world, beta, 0)).id);
-    await use(world, beta, { tokens: 210, at: '2026-04-01T00:00:00Z' });
-    world.clock.set('2026-05-01T00:00:00Z');
-    const { id: second } = await finalize(world, (await invoiceAt(world, beta, 1)).id);
+    const { first, second } = await finalizeTwo(210);
     await act('invoices.pay', first);
     await act('invoices.cancel', second);
     await act('invoices.refund', first);
