@@ -13,19 +13,28 @@ import { canFillDisk, limitFiles, runOnFullDisk, spawnLimited } from '../support
 import { usePostgres } from '../support/postgres.ts';
 import { launcher, runProgram } from '../support/program.ts';
 
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return home;
+}
+
+function environmentOf(home: string) {
+  const PATH = process.env['PATH'] ?? '';
+  return { PATH, TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home, NODE_DISABLE_COMPILE_CACHE: '1' };
+}
+
 test.runIf(canFillDisk)(
   'while the disk is full writes are refused with 503 and nothing of them is kept, readiness says so, and readers go on (skipped without prlimit)',
   async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newHome();
     const environment = { TALLY_DATABASE: join(home, 'book.db') };
     const { stdout: key } = await runProgram(
       ['keys', 'create', '--name', 'k', '--scopes', '*', '--jq', '.data.key', '--quiet'],
       { home, environment },
     );
     const served = ['serve', '--port', '0', '--rate-limit', '0', '--bill-every', '0'];
-    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home, ...environment };
-    const child = spawnLimited(served, { env });
+    const child = spawnLimited(served, { env: { ...environmentOf(home), ...environment } });
     onTestFinished(() => void child.kill('SIGKILL'));
     const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
     const url = /listening on (\S+)/.exec(line.toString())?.[1] ?? '';
@@ -57,13 +66,11 @@ test.runIf(canFillDisk)(
 test.runIf(canFillDisk)(
   'a profile for which there is no room is refused as what later may do, and leaves no lock behind (skipped without prlimit)',
   () => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newHome();
     const config = join(home, 'config');
     mkdirSync(config, { mode: 0o700 });
-    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: config, TALLY_DATA_DIR: home };
     const words = ['profile', 'add', 'local', '--environment', 'embedded', '--database', join(home, 'book.db')];
-    const { status, stderr } = runOnFullDisk(words, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
+    const { status, stderr } = runOnFullDisk(words, { env: { ...environmentOf(home), TALLY_CONFIG_DIR: config } });
     expect([status, stderr.split('\n')[0]]).toEqual([
       9,
       `tally: cannot write ${join(config, 'config.json.lock')}: the file would exceed the size limit`,
@@ -75,12 +82,10 @@ test.runIf(canFillDisk)(
 test.runIf(canFillDisk).each([0, 1_000_000])(
   'a demo for which there are %i bytes is refused as what later may do, and leaves its directory empty (skipped without prlimit)',
   (bytes) => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newHome();
     const into = join(home, 'playground');
-    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
     const words = ['demo', '--into', into, '--quiet'];
-    const options = { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } };
+    const options = { env: environmentOf(home) };
     const { status, stderr } = runOnFullDisk(words, options, bytes);
     expect([status, stderr]).toEqual([9, expect.stringMatching(/^tally: (?:cannot write|the story ends at tally)/)]);
     expect(readdirSync(into)).toEqual([]);
@@ -91,13 +96,11 @@ test.runIf(canFillDisk).each([0, 1_000_000])(
 test.runIf(canFillDisk)(
   'a copy for which there is no room says that what was copied is kept, and goes on where there is (skipped without prlimit)',
   async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newHome();
     const [book, copied] = [join(home, 'playground', 'demo.db'), join(home, 'copied.db')];
     await runProgram(['demo', '--into', join(home, 'playground')], { home });
-    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
     const words = ['copy', '--from', book, '--to', copied];
-    const options = { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } };
+    const options = { env: environmentOf(home) };
     const { status, stderr } = runOnFullDisk(words, options, statSync(book).size - 100_000);
     expect([status, stderr]).toEqual([
       9,
@@ -113,13 +116,12 @@ const postgres = canFillDisk ? await usePostgres() : undefined;
 test.runIf(postgres !== undefined)(
   'a backup of a server of which not even the last line fits is none, and nothing of it stays (skipped without prlimit)',
   async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newHome();
     const database = (await postgres?.create()) ?? '';
     const whole = join(home, 'whole.dump');
     await runProgram(['orgs', 'list'], { home, environment: { TALLY_DATABASE: database } });
     expect(await runProgram(['backup', whole, '--database', database], { home })).toMatchObject({ code: 0 });
-    const env = { ...process.env, TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home, NODE_DISABLE_COMPILE_CACHE: '1' };
+    const env = { ...process.env, ...environmentOf(home) };
     const words = ['backup', join(home, 'cut.dump'), '--database', database];
     const { status, stderr } = runOnFullDisk(words, { env }, statSync(whole).size - 1);
     expect({ status, stderr }).toEqual({
@@ -136,15 +138,13 @@ test.runIf(canFillDisk).each([
 ])(
   'a file for which there is no room is refused as what later may do, and %s (skipped without prlimit)',
   (_how, { words, before }) => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
-    const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
+    const home = newHome();
     const out = join(home, 'out');
     mkdirSync(out);
     for (const [name, text] of Object.entries(before)) writeFileSync(join(out, name), text);
     const file = join(out, 'catalog.yaml');
     const exporting = ['catalog', 'export', '--database', ':memory:', '--file', file, ...words];
-    const { status, stderr } = runOnFullDisk(exporting, { env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } });
+    const { status, stderr } = runOnFullDisk(exporting, { env: environmentOf(home) });
     expect([status, stderr.split('\n')[0]]).toEqual([
       9,
       `tally: cannot write ${file}: the file would exceed the size limit`,
@@ -155,7 +155,9 @@ test.runIf(canFillDisk).each([
   },
 );
 
-const canMount = process.platform === 'linux' && spawnSync('unshare', ['-rm', 'true']).status === 0;
+/** For the command alone, and gone with it. */
+const canMount =
+  process.platform === 'linux' && spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
 
 test.runIf(canMount).each([
   [
@@ -165,11 +167,9 @@ test.runIf(canMount).each([
     /^work\n$/,
   ],
   ['is written in place where it is mounted by itself', 'touch file other; mount --bind other file', 0, /^products:/m],
-])('a file to replace %s (skipped without unshare)', (_how, mount, exitCode, content) => {
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-mounted-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+])('a file to replace %s (skipped where nothing can be mounted)', (_how, mount, exitCode, content) => {
+  const home = newHome();
   mkdirSync(join(home, 'out'));
-  const env = { PATH: process.env['PATH'] ?? '', TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home };
   const exporting = ['catalog', 'export', '--database', ':memory:', '--file', 'file', '--force'];
   const { status, stdout } = spawnSync(
     'unshare',
@@ -183,7 +183,7 @@ test.runIf(canMount).each([
       launcher,
       ...exporting,
     ],
-    { cwd: join(home, 'out'), encoding: 'utf8', env: { ...env, NODE_DISABLE_COMPILE_CACHE: '1' } },
+    { cwd: join(home, 'out'), encoding: 'utf8', env: environmentOf(home) },
   );
   expect([status, stdout]).toEqual([exitCode, expect.stringMatching(content)]);
 });
