@@ -4,7 +4,6 @@
  */
 
 import packageFacts from '../package.json' with { type: 'json' };
-import type { Interruption } from './cli/terminal/drawing.ts';
 import type { Keyring } from './cli/target/profiles.ts';
 import { wantsJson } from './cli/command-line/command-line.ts';
 import { loadManifest } from './cli/command-line/manifest.ts';
@@ -17,16 +16,15 @@ import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
 import { inMemory, withoutPassword } from './database-url.ts';
-import { errorFacts, terminatedExitCode } from './errors.ts';
 import { limits } from './limits.ts';
+import { createSignals } from './main/signals.ts';
+import type { Signals } from './main/signals.ts';
 import { createIds } from './new-id.ts';
 import type { Store } from './store/store.ts';
 
 const { env } = process;
 /** The flags that somebody gave to Node; the executable is built with one of its own (tools/build-binary.ts). */
 const nodeFlags = process.execArgv.filter((flag) => !flag.startsWith('--min-semi-space-size='));
-const interruptedExitCode = errorFacts.interrupted.exitCode;
-const interrupting = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGTSTP'] as const;
 /** Makes the self-contained executable the process that reads SQL meters, instead of running a command. */
 const meterSqlWord = 'meter-sql-process';
 
@@ -44,6 +42,7 @@ export async function main(readingThread?: string, noteCommand?: (name: string) 
   process.noDeprecation = true;
   // Process lists show the arguments of every command: a password in them would be visible as long as this one runs.
   if (process.argv.some((word) => withoutPassword(word) !== word)) process.title = 'tally';
+  const signals = createSignals(process);
   let opened: typeof process.stdin | undefined;
   const stdout = descriptorEnd(1, () => process.stdout);
   const stderr = descriptorEnd(2, () => process.stderr, dropUnwritten);
@@ -56,19 +55,18 @@ export async function main(readingThread?: string, noteCommand?: (name: string) 
     stderr,
     env,
     platform: process.platform,
-    whenInterrupted,
+    whenInterrupted: signals.whenInterrupted,
     stop() {
       if (process.platform !== 'win32') process.kill(process.pid, 'SIGTSTP');
     },
   });
-  process.on('SIGINT', stopAtOnce);
   process.on('uncaughtException', (error: unknown) => {
     process.exit(tellFailure(error, { terminal, isJson: wantsJson(process.argv), isDebug: false }));
   });
   hideKeys(terminal);
   process.exitCode = await run(
     process.argv.slice(2),
-    { ...dependenciesFor(terminal), readingThread, noteCommand },
+    { ...dependenciesFor(terminal, signals), readingThread, noteCommand },
     loadManifest,
   );
   // All is done and written. Exiting here saves the time in which Node would shut itself down.
@@ -94,61 +92,14 @@ const newId = createIds(
   () => process.getBuiltinModule('node:crypto').randomUUIDv7,
 );
 
-/** Signals at which the program ends by itself, in an orderly way. */
-const answered = new Set<NodeJS.Signals>(['SIGINT']);
-
-let tellInterrupt: (() => void) | undefined;
-
-function stopAtOnce(): void {
-  tellInterrupt?.();
-  process.exit(interruptedExitCode);
-}
-
-/** Restores the terminal when a signal arrives that nothing answers, and then lets the signal take effect. */
-function whenInterrupted({ leave, goOn, interrupt }: Interruption): () => void {
-  const interrupted = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGINT' && interrupt !== undefined) return interrupt();
-    if (answered.has(signal)) return;
-    leave(signal === 'SIGTSTP' ? 'stopped' : 'ended');
-    process.off(signal, interrupted);
-    process.kill(process.pid, signal);
-  };
-  const listen = (): void => {
-    for (const signal of interrupting) process.off(signal, interrupted).on(signal, interrupted);
-  };
-  // After Node's own listeners, which pause the input.
-  const continued = (): void =>
-    void setImmediate(() => {
-      listen();
-      goOn();
-    });
-  listen();
-  const stops = interrupt !== undefined && process.listeners('SIGINT').includes(stopAtOnce);
-  if (stops) process.off('SIGINT', stopAtOnce);
-  process.on('SIGCONT', continued);
-  const ended = (): void => leave('ended');
-  process.on('exit', ended);
-  return () => {
-    if (stops) process.on('SIGINT', stopAtOnce);
-    for (const signal of interrupting) process.off(signal, interrupted);
-    process.off('SIGCONT', continued);
-    process.off('exit', ended);
-  };
-}
-
-function dependenciesFor(terminal: Terminal): Dependencies {
+function dependenciesFor(terminal: Terminal, signals: Signals): Dependencies {
   return {
     terminal,
     env,
     nodeFlags,
     version: packageFacts.version,
-    leaveInterrupts() {
-      process.off('SIGINT', stopAtOnce);
-      answered.delete('SIGINT');
-    },
-    atInterrupt(words) {
-      tellInterrupt = words === undefined ? undefined : () => terminal.err(words);
-    },
+    leaveInterrupts: signals.leaveInterrupts,
+    atInterrupt: (words) => signals.atInterrupt(words && (() => terminal.err(words))),
     newId,
     operator,
     machine: { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() },
@@ -168,7 +119,7 @@ function dependenciesFor(terminal: Terminal): Dependencies {
     },
     watchValues: async (meters) => (await import('./engine/skipped-values.ts')).createSkippedValues(meters),
     checkAddress: async (baseUrl) => void (await import('./client/target.ts')).parseBaseUrl(baseUrl),
-    untilStopped: (lastWords) => untilStopped(() => lastWords !== undefined && terminal.err(lastWords)),
+    untilStopped: (lastWords) => signals.untilStopped(() => lastWords !== undefined && terminal.err(lastWords)),
   };
 }
 
@@ -374,26 +325,4 @@ function operator(): string {
   } catch {
     return `user ${process.getuid?.() ?? 'unknown'}`;
   }
-}
-
-/** Resolves at the first signal; a second one, the same or the other, ends the process at once. */
-function untilStopped(tellLast: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    // A closed terminal, or a broken connection to it, is signalled by the shell or the system.
-    process.on('SIGHUP', () => resolve());
-    let isStopping = false;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      answered.add(signal);
-      process.on(signal, () => {
-        if (isStopping) {
-          tellLast();
-          process.exit(signal === 'SIGINT' ? interruptedExitCode : terminatedExitCode);
-        }
-        isStopping = true;
-        resolve();
-      });
-    }
-    // Last: while nobody listens, Node forgets a signal that came during what was loaded until now.
-    process.off('SIGINT', stopAtOnce);
-  });
 }
