@@ -107,6 +107,7 @@ complete -c tally -f -n "__tally_at 'customers'" -a update -d 'Change a customer
 complete -c tally -f -n "__tally_at 'customers'" -a pause -d 'Stop sending invoices to a customer'
 complete -c tally -f -n "__tally_at 'customers'" -a resume -d 'Send invoices to a customer again'
 complete -c tally -f -n "__tally_at 'customers'" -a assign-csm -d 'Assign customer success managers by processor customer id'
+complete -c tally -n "__tally_at 'customers'" -l help
 complete -c tally -n "__tally_at 'customers create'" -l name -r
 complete -c tally -n "__tally_at 'customers create'" -l contact -r
 complete -c tally -n "__tally_at 'customers create'" -l legal-name -r
@@ -165,6 +166,7 @@ complete -c tally -f -n "__tally_at 'contracts'" -a get -d 'Show one contract'
 complete -c tally -f -n "__tally_at 'contracts'" -a list -d 'List contracts, newest first'
 complete -c tally -f -n "__tally_at 'contracts'" -a update -d 'Replace or clear the metadata of a contract'
 complete -c tally -f -n "__tally_at 'contracts'" -a cancel -d 'End a contract with its current billing period'
+complete -c tally -n "__tally_at 'contracts'" -l help
 complete -c tally -n "__tally_at 'contracts create'" -l plan-id -x -a "(__tally_candidates plan-id contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l customer-id -x -a "(__tally_candidates customer-id contracts create (__tally_ids))"
 complete -c tally -n "__tally_at 'contracts create'" -l start-date -r
@@ -208,6 +210,7 @@ complete -c tally -f -n "__tally_at 'credits'" -a settle -d 'Write the credit mo
 complete -c tally -f -n "__tally_at 'credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
 complete -c tally -f -n "__tally_at 'credits'" -a verify -d 'Verify the books of a contract: every balance, invoice and seal, computed again'
 complete -c tally -f -n "__tally_at 'credits'" -a statement -d 'Opening balance, movements and closing balance of a period, to print or to send'
+complete -c tally -n "__tally_at 'credits'" -l help
 complete -c tally -n "__tally_at 'credits grant'" -l expires-at -r
 complete -c tally -n "__tally_at 'credits grant'" -l amount-cents -r
 complete -c tally -n "__tally_at 'credits grant'" -l credit-rate-cents -r
@@ -290,6 +293,7 @@ complete -c tally -f -n "__tally_at 'budgets'" -a add -d 'Add a budget to a cont
 complete -c tally -f -n "__tally_at 'budgets'" -a update -d 'Change a budget; a new cap rearms its alert'
 complete -c tally -f -n "__tally_at 'budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -f -n "__tally_at 'budgets'" -a check -d 'Tell by the exit code whether a budget of a contract is exhausted'
+complete -c tally -n "__tally_at 'budgets'" -l help
 complete -c tally -n "__tally_at 'budgets list'" -l help
 complete -c tally -f -n "__tally_at 'budgets list' 0" -a "(__tally_candidates 1 budgets list (__tally_ids))"
 complete -c tally -n "__tally_at 'budgets usage'" -l chart
@@ -331,6 +335,7 @@ complete -c tally -f -n "__tally_at 'meters'" -a archive -d 'Take a meter out of
 complete -c tally -f -n "__tally_at 'meters'" -a rate-card -d 'Show the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a set-rate-card -d 'Replace the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'meters'" -a test -d 'Show what a meter reads for a customer, what it skips and why'
+complete -c tally -n "__tally_at 'meters'" -l help
 complete -c tally -n "__tally_at 'meters create'" -l code -r
 complete -c tally -n "__tally_at 'meters create'" -l display-name -r
 complete -c tally -n "__tally_at 'meters create'" -l description -r
@@ -374,6 +379,7 @@ complete -c tally -f -n "__tally_at 'usage'" -a ingest-batch -d 'Send up to 10,0
 complete -c tally -f -n "__tally_at 'usage'" -a events -d 'List events, newest first'
 complete -c tally -f -n "__tally_at 'usage'" -a late -d 'List events that came after their period was finalized, newest first'
 complete -c tally -f -n "__tally_at 'usage'" -a estimate -d 'Estimate what events would cost, without storing them'
+complete -c tally -n "__tally_at 'usage'" -l help
 complete -c tally -n "__tally_at 'usage cost'" -l start-date -r
 complete -c tally -n "__tally_at 'usage cost'" -l end-date -r
 complete -c tally -n "__tally_at 'usage cost'" -l customer-id -x -a "(__tally_candidates customer-id usage cost (__tally_ids))"
@@ -439,6 +445,7 @@ complete -c tally -f -n "__tally_at 'invoices'" -a refund -d 'Refund a paid invo
 complete -c tally -f -n "__tally_at 'invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
 complete -c tally -f -n "__tally_at 'invoices'" -a explain -d 'Trace each cent of an invoice: events, quantity, price, rounding, credits'
 complete -c tally -f -n "__tally_at 'invoices'" -a export -d 'One invoice as a page to print or to send, or as its lines'
+complete -c tally -n "__tally_at 'invoices'" -l help
 complete -c tally -n "__tally_at 'invoices list'" -l customer-id -x -a "(__tally_candidates customer-id invoices list (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices list'" -l status -x -a "(__tally_candidates status invoices list (__tally_ids))"
 complete -c tally -n "__tally_at 'invoices list'" -l created-after -r
@@ -481,6 +488,7 @@ complete -c tally -f -n "__tally_at 'pricing'" -a create -d 'Create a price of a
 complete -c tally -f -n "__tally_at 'pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'pricing'" -a list -d 'List prices, newest first'
 complete -c tally -f -n "__tally_at 'pricing'" -a archive -d 'Take a price out of use'
+complete -c tally -n "__tally_at 'pricing'" -l help
 complete -c tally -n "__tally_at 'pricing create'" -l name -r
 complete -c tally -n "__tally_at 'pricing create'" -l model -x -a "(__tally_candidates model pricing create (__tally_ids))"
 complete -c tally -n "__tally_at 'pricing create'" -l product-id -x -a "(__tally_candidates product-id pricing create (__tally_ids))"
@@ -511,6 +519,7 @@ complete -c tally -f -n "__tally_at 'plans'" -a create -d 'Create a plan from pr
 complete -c tally -f -n "__tally_at 'plans'" -a get -d 'Show one plan'
 complete -c tally -f -n "__tally_at 'plans'" -a list -d 'List plans, newest first'
 complete -c tally -f -n "__tally_at 'plans'" -a archive -d 'Take a plan out of use'
+complete -c tally -n "__tally_at 'plans'" -l help
 complete -c tally -n "__tally_at 'plans create'" -l name -r
 complete -c tally -n "__tally_at 'plans create'" -l item -r
 complete -c tally -n "__tally_at 'plans create'" -l description -r
@@ -532,6 +541,7 @@ complete -c tally -f -n "__tally_at 'products'" -a create -d 'Create a product'
 complete -c tally -f -n "__tally_at 'products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'products'" -a list -d 'List products, newest first'
 complete -c tally -f -n "__tally_at 'products'" -a archive -d 'Take a product out of use'
+complete -c tally -n "__tally_at 'products'" -l help
 complete -c tally -n "__tally_at 'products create'" -l name -r
 complete -c tally -n "__tally_at 'products create'" -l description -r
 complete -c tally -n "__tally_at 'products create'" -l input -r
@@ -549,6 +559,7 @@ complete -c tally -f -n "__tally_at 'keys'" -a list -d 'List API keys, newest fi
 complete -c tally -f -n "__tally_at 'keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'keys'" -a revoke -d 'Revoke an API key at once'
 complete -c tally -f -n "__tally_at 'keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
+complete -c tally -n "__tally_at 'keys'" -l help
 complete -c tally -n "__tally_at 'keys create'" -l name -r
 complete -c tally -n "__tally_at 'keys create'" -l scopes -x -a "(__tally_candidates scopes keys create (__tally_ids))"
 complete -c tally -n "__tally_at 'keys create'" -l expires-at -r
@@ -566,6 +577,7 @@ complete -c tally -f -n "__tally_at 'keys rotate' 0" -a "(__tally_candidates 1 k
 complete -c tally -f -n "__tally_at 'orgs'" -a create -d 'Create an organization in this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a list -d 'List the organizations of this database'
 complete -c tally -f -n "__tally_at 'orgs'" -a update -d 'Change the settings of an organization'
+complete -c tally -n "__tally_at 'orgs'" -l help
 complete -c tally -n "__tally_at 'orgs create'" -l name -r
 complete -c tally -n "__tally_at 'orgs create'" -l key-prefix -r
 complete -c tally -n "__tally_at 'orgs create'" -l sales-tax-enabled -x -a "(__tally_candidates sales-tax-enabled orgs create (__tally_ids))"
@@ -593,6 +605,7 @@ complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery ag
 complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
+complete -c tally -n "__tally_at 'webhooks'" -l help
 complete -c tally -n "__tally_at 'webhooks create'" -l url -r
 complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(__tally_candidates event-types webhooks create (__tally_ids))"
 complete -c tally -n "__tally_at 'webhooks create'" -l description -r
@@ -638,6 +651,7 @@ complete -c tally -f -n "__tally_at 'clock'" -a show -d 'Show the time of this d
 complete -c tally -f -n "__tally_at 'clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'clock'" -a set -d 'Simulate the time of this database, from an instant on'
 complete -c tally -f -n "__tally_at 'clock'" -a reset -d 'Go back to the real clock, once it has caught up'
+complete -c tally -n "__tally_at 'clock'" -l help
 complete -c tally -n "__tally_at 'clock show'" -l help
 complete -c tally -n "__tally_at 'clock advance'" -l by -r
 complete -c tally -n "__tally_at 'clock advance'" -l to -r
@@ -648,12 +662,14 @@ complete -c tally -n "__tally_at 'clock set'" -l input -r
 complete -c tally -n "__tally_at 'clock set'" -l help
 complete -c tally -n "__tally_at 'clock reset'" -l help
 complete -c tally -f -n "__tally_at 'bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'
+complete -c tally -n "__tally_at 'bill'" -l help
 complete -c tally -n "__tally_at 'bill run'" -l until -r
 complete -c tally -n "__tally_at 'bill run'" -l all-organizations -x -a "(__tally_candidates all-organizations bill run (__tally_ids))"
 complete -c tally -n "__tally_at 'bill run'" -l rehearse -x -a "(__tally_candidates rehearse bill run (__tally_ids))"
 complete -c tally -n "__tally_at 'bill run'" -l input -r
 complete -c tally -n "__tally_at 'bill run'" -l help
 complete -c tally -f -n "__tally_at 'events'" -a drop -d 'Drop events that are billed, for good'
+complete -c tally -n "__tally_at 'events'" -l help
 complete -c tally -n "__tally_at 'events drop'" -l before -r
 complete -c tally -n "__tally_at 'events drop'" -l rehearse -x -a "(__tally_candidates rehearse events drop (__tally_ids))"
 complete -c tally -n "__tally_at 'events drop'" -l input -r
@@ -844,11 +860,13 @@ complete -c tally -f -n "__tally_at 'help customers'" -a update -d 'Change a cus
 complete -c tally -f -n "__tally_at 'help customers'" -a pause -d 'Stop sending invoices to a customer'
 complete -c tally -f -n "__tally_at 'help customers'" -a resume -d 'Send invoices to a customer again'
 complete -c tally -f -n "__tally_at 'help customers'" -a assign-csm -d 'Assign customer success managers by processor customer id'
+complete -c tally -n "__tally_at 'help customers'" -l help
 complete -c tally -f -n "__tally_at 'help contracts'" -a create -d 'Create a contract and its draft invoices'
 complete -c tally -f -n "__tally_at 'help contracts'" -a get -d 'Show one contract'
 complete -c tally -f -n "__tally_at 'help contracts'" -a list -d 'List contracts, newest first'
 complete -c tally -f -n "__tally_at 'help contracts'" -a update -d 'Replace or clear the metadata of a contract'
 complete -c tally -f -n "__tally_at 'help contracts'" -a cancel -d 'End a contract with its current billing period'
+complete -c tally -n "__tally_at 'help contracts'" -l help
 complete -c tally -f -n "__tally_at 'help credits'" -a grant -d 'Grant promotional credits to a contract'
 complete -c tally -f -n "__tally_at 'help credits'" -a ledger -d 'List the ledger entries of a contract, newest first'
 complete -c tally -f -n "__tally_at 'help credits'" -a balance -d 'Show the credit balance of a contract and its grants in burn order'
@@ -859,12 +877,14 @@ complete -c tally -f -n "__tally_at 'help credits'" -a settle -d 'Write the cred
 complete -c tally -f -n "__tally_at 'help credits'" -a explain -d 'Explain one ledger entry: what it did, to which grant, and why'
 complete -c tally -f -n "__tally_at 'help credits'" -a verify -d 'Verify the books of a contract: every balance, invoice and seal, computed again'
 complete -c tally -f -n "__tally_at 'help credits'" -a statement -d 'Opening balance, movements and closing balance of a period, to print or to send'
+complete -c tally -n "__tally_at 'help credits'" -l help
 complete -c tally -f -n "__tally_at 'help budgets'" -a list -d 'List the budgets of a contract, without their consumption'
 complete -c tally -f -n "__tally_at 'help budgets'" -a usage -d 'Show what each budget of a contract has consumed, metered now'
 complete -c tally -f -n "__tally_at 'help budgets'" -a add -d 'Add a budget to a contract'
 complete -c tally -f -n "__tally_at 'help budgets'" -a update -d 'Change a budget; a new cap rearms its alert'
 complete -c tally -f -n "__tally_at 'help budgets'" -a remove -d 'Remove a budget; the ones after it move up'
 complete -c tally -f -n "__tally_at 'help budgets'" -a check -d 'Tell by the exit code whether a budget of a contract is exhausted'
+complete -c tally -n "__tally_at 'help budgets'" -l help
 complete -c tally -f -n "__tally_at 'help meters'" -a create -d 'Create a meter'
 complete -c tally -f -n "__tally_at 'help meters'" -a get -d 'Show one meter'
 complete -c tally -f -n "__tally_at 'help meters'" -a list -d 'List meters, newest first'
@@ -872,6 +892,7 @@ complete -c tally -f -n "__tally_at 'help meters'" -a archive -d 'Take a meter o
 complete -c tally -f -n "__tally_at 'help meters'" -a rate-card -d 'Show the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'help meters'" -a set-rate-card -d 'Replace the prices per dimension of a meter'
 complete -c tally -f -n "__tally_at 'help meters'" -a test -d 'Show what a meter reads for a customer, what it skips and why'
+complete -c tally -n "__tally_at 'help meters'" -l help
 complete -c tally -f -n "__tally_at 'help usage'" -a cost -d 'Calculate what usage costs'
 complete -c tally -f -n "__tally_at 'help usage'" -a breakdown -d 'Split what usage costs by a group key of the meters'
 complete -c tally -f -n "__tally_at 'help usage'" -a ingest -d 'Send one event'
@@ -879,6 +900,7 @@ complete -c tally -f -n "__tally_at 'help usage'" -a ingest-batch -d 'Send up to
 complete -c tally -f -n "__tally_at 'help usage'" -a events -d 'List events, newest first'
 complete -c tally -f -n "__tally_at 'help usage'" -a late -d 'List events that came after their period was finalized, newest first'
 complete -c tally -f -n "__tally_at 'help usage'" -a estimate -d 'Estimate what events would cost, without storing them'
+complete -c tally -n "__tally_at 'help usage'" -l help
 complete -c tally -f -n "__tally_at 'help invoices'" -a list -d 'List invoices, newest first'
 complete -c tally -f -n "__tally_at 'help invoices'" -a get -d 'Show one invoice'
 complete -c tally -f -n "__tally_at 'help invoices'" -a finalize -d 'Finalize a draft: meter, rate, apply credits, number and freeze it'
@@ -889,26 +911,32 @@ complete -c tally -f -n "__tally_at 'help invoices'" -a refund -d 'Refund a paid
 complete -c tally -f -n "__tally_at 'help invoices'" -a credit-report -d 'Show the credits that were applied to an invoice'
 complete -c tally -f -n "__tally_at 'help invoices'" -a explain -d 'Trace each cent of an invoice: events, quantity, price, rounding, credits'
 complete -c tally -f -n "__tally_at 'help invoices'" -a export -d 'One invoice as a page to print or to send, or as its lines'
+complete -c tally -n "__tally_at 'help invoices'" -l help
 complete -c tally -f -n "__tally_at 'help pricing'" -a create -d 'Create a price of a product'
 complete -c tally -f -n "__tally_at 'help pricing'" -a get -d 'Show one price'
 complete -c tally -f -n "__tally_at 'help pricing'" -a list -d 'List prices, newest first'
 complete -c tally -f -n "__tally_at 'help pricing'" -a archive -d 'Take a price out of use'
+complete -c tally -n "__tally_at 'help pricing'" -l help
 complete -c tally -f -n "__tally_at 'help plans'" -a create -d 'Create a plan from prices'
 complete -c tally -f -n "__tally_at 'help plans'" -a get -d 'Show one plan'
 complete -c tally -f -n "__tally_at 'help plans'" -a list -d 'List plans, newest first'
 complete -c tally -f -n "__tally_at 'help plans'" -a archive -d 'Take a plan out of use'
+complete -c tally -n "__tally_at 'help plans'" -l help
 complete -c tally -f -n "__tally_at 'help products'" -a create -d 'Create a product'
 complete -c tally -f -n "__tally_at 'help products'" -a get -d 'Show one product'
 complete -c tally -f -n "__tally_at 'help products'" -a list -d 'List products, newest first'
 complete -c tally -f -n "__tally_at 'help products'" -a archive -d 'Take a product out of use'
+complete -c tally -n "__tally_at 'help products'" -l help
 complete -c tally -f -n "__tally_at 'help keys'" -a create -d 'Create an API key; it is shown only once'
 complete -c tally -f -n "__tally_at 'help keys'" -a list -d 'List API keys, newest first'
 complete -c tally -f -n "__tally_at 'help keys'" -a whoami -d 'Show whose key is in use, and what it may do'
 complete -c tally -f -n "__tally_at 'help keys'" -a revoke -d 'Revoke an API key at once'
 complete -c tally -f -n "__tally_at 'help keys'" -a rotate -d 'Replace an API key by a new one of the same scopes'
+complete -c tally -n "__tally_at 'help keys'" -l help
 complete -c tally -f -n "__tally_at 'help orgs'" -a create -d 'Create an organization in this database'
 complete -c tally -f -n "__tally_at 'help orgs'" -a list -d 'List the organizations of this database'
 complete -c tally -f -n "__tally_at 'help orgs'" -a update -d 'Change the settings of an organization'
+complete -c tally -n "__tally_at 'help orgs'" -l help
 complete -c tally -f -n "__tally_at 'help webhooks'" -a create -d 'Register an endpoint; its secret is shown only once'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a list -d 'List endpoints, newest first'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a update -d 'Change, disable or enable an endpoint'
@@ -919,26 +947,35 @@ complete -c tally -f -n "__tally_at 'help webhooks'" -a resend -d 'Send a delive
 complete -c tally -f -n "__tally_at 'help webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a listen -d 'Receive, verify and print events on this machine'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a deliver -d 'Send what is due now'
+complete -c tally -n "__tally_at 'help webhooks'" -l help
 complete -c tally -f -n "__tally_at 'help clock'" -a show -d 'Show the time of this database, and when something falls due next'
 complete -c tally -f -n "__tally_at 'help clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'
 complete -c tally -f -n "__tally_at 'help clock'" -a set -d 'Simulate the time of this database, from an instant on'
 complete -c tally -f -n "__tally_at 'help clock'" -a reset -d 'Go back to the real clock, once it has caught up'
+complete -c tally -n "__tally_at 'help clock'" -l help
 complete -c tally -f -n "__tally_at 'help bill'" -a run -d 'Do what has fallen due: finalize invoices, expire grants, draft periods, end pauses and contracts'
+complete -c tally -n "__tally_at 'help bill'" -l help
 complete -c tally -f -n "__tally_at 'help events'" -a drop -d 'Drop events that are billed, for good'
+complete -c tally -n "__tally_at 'help events'" -l help
 complete -c tally -f -n "__tally_at 'help profile'" -a add -d 'Add or replace a profile'
 complete -c tally -f -n "__tally_at 'help profile'" -a list -d 'List the profiles'
 complete -c tally -f -n "__tally_at 'help profile'" -a use -d 'Use a profile from now on'
 complete -c tally -f -n "__tally_at 'help profile'" -a show -d 'Show what commands work on, and where each value came from'
 complete -c tally -f -n "__tally_at 'help profile'" -a remove -d 'Remove a profile and its key'
 complete -c tally -f -n "__tally_at 'help profile'" -a check -d 'Check the key and the service, or the database'
+complete -c tally -n "__tally_at 'help profile'" -l help
 complete -c tally -f -n "__tally_at 'help journal'" -a list -d 'List what was written, newest first'
 complete -c tally -f -n "__tally_at 'help journal'" -a verify -d 'Check that no line was changed or taken out'
 complete -c tally -f -n "__tally_at 'help journal'" -a export -d 'Print the lines as they were written, oldest first'
+complete -c tally -n "__tally_at 'help journal'" -l help
 complete -c tally -f -n "__tally_at 'help import'" -a events -d 'Events from CSV, JSON lines or CloudEvents'
+complete -c tally -n "__tally_at 'help import'" -l help
 complete -c tally -f -n "__tally_at 'help catalog'" -a export -d 'Print the catalog as a file'
 complete -c tally -f -n "__tally_at 'help catalog'" -a diff -d 'Show what a file would change'
 complete -c tally -f -n "__tally_at 'help catalog'" -a apply -d 'Change the catalog to what a file says'
 complete -c tally -f -n "__tally_at 'help catalog'" -a schema -d 'Print the JSON Schema of the file'
+complete -c tally -n "__tally_at 'help catalog'" -l help
 complete -c tally -f -n "__tally_at 'help simulate'" -a run -d 'Play a scenario from its start to its end'
 complete -c tally -f -n "__tally_at 'help simulate'" -a compare -d 'Real usage under another catalog, start date or grant'
 complete -c tally -f -n "__tally_at 'help simulate'" -a schema -d 'Print the JSON Schema of a scenario'
+complete -c tally -n "__tally_at 'help simulate'" -l help

@@ -5,7 +5,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
   param($current, $ast, $position)
   $places = @{
     '' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help'); flags = @('--version','--help'); asks = @() }
-    'customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
+    'customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @('--help'); asks = @() }
     'customers create' = @{ takes = 0; next = @(); flags = @('--name','--contact','--legal-name','--external-customer-id','--payment-provider-id','--provider','--tag','--billing-address','--payment-method-id','--payment-method-type','--from','--result','--ignore','--delimiter','--concurrency','--input','--help'); asks = @('--provider','--payment-method-type') }
     'customers get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'customers list' = @{ takes = 0; next = @(); flags = @('--external-customer-id','--limit','--offset','--all','--help'); asks = @('--external-customer-id') }
@@ -14,13 +14,13 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'customers pause' = @{ takes = 1; next = @(); flags = @('--until','--input','--clear','--help'); asks = @('--clear') }
     'customers resume' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'customers assign-csm' = @{ takes = 0; next = @(); flags = @('--assignment','--from','--result','--ignore','--delimiter','--concurrency','--input','--help'); asks = @() }
-    'contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @(); asks = @() }
+    'contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @('--help'); asks = @() }
     'contracts create' = @{ takes = 0; next = @(); flags = @('--plan-id','--customer-id','--start-date','--end-date','--net-terms','--override','--credit-grant-cents','--credit-settings','--metadata','--input','--clear','--help'); asks = @('--plan-id','--customer-id','--clear') }
     'contracts get' = @{ takes = 1; next = @(); flags = @('--include','--help'); asks = @('--include') }
     'contracts list' = @{ takes = 0; next = @(); flags = @('--customer-id','--external-customer-id','--plan-id','--is-active','--include','--limit','--offset','--all','--help'); asks = @('--customer-id','--external-customer-id','--plan-id','--is-active','--include') }
     'contracts update' = @{ takes = 1; next = @(); flags = @('--metadata','--input','--clear','--help'); asks = @('--clear') }
     'contracts cancel' = @{ takes = 1; next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
-    'credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
+    'credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
     'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--reason','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
     'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--include','--chart','--ascii','--help'); asks = @('--type','--include') }
     'credits balance' = @{ takes = 1; next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
@@ -31,14 +31,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits verify' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'credits statement' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--from','--to','--help'); asks = @('--format') }
-    'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
+    'budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @('--help'); asks = @() }
     'budgets list' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'budgets usage' = @{ takes = 1; next = @(); flags = @('--chart','--ascii','--help'); asks = @() }
     'budgets add' = @{ takes = 1; next = @(); flags = @('--event-property-key','--event-property-value','--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets update' = @{ takes = 2; next = @(); flags = @('--label','--meter-id','--max-credits','--max-credits-cents','--input','--clear','--if-match','--help'); asks = @('--meter-id','--clear') }
     'budgets remove' = @{ takes = 2; next = @(); flags = @('--if-match','--help'); asks = @() }
     'budgets check' = @{ takes = 1; next = @(); flags = @('--at','--help'); asks = @() }
-    'meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
+    'meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @('--help'); asks = @() }
     'meters create' = @{ takes = 0; next = @(); flags = @('--code','--display-name','--description','--aggregation-type','--event-type-filter','--property-filter','--aggregation-key','--group-key','--sql','--input','--help'); asks = @('--aggregation-type') }
     'meters get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'meters list' = @{ takes = 0; next = @(); flags = @('--status','--limit','--offset','--all','--help'); asks = @('--status') }
@@ -46,7 +46,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'meters rate-card' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'meters set-rate-card' = @{ takes = 1; next = @(); flags = @('--rate','--fallback-unit-amount','--input','--clear','--help'); asks = @('--clear') }
     'meters test' = @{ takes = 1; next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--input','--help'); asks = @('--customer-id','--external-customer-id','--contract-id') }
-    'usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
+    'usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @('--help'); asks = @() }
     'usage cost' = @{ takes = 0; next = @(); flags = @('--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--unit','--by','--chart','--ascii','--input','--help'); asks = @('--customer-id','--external-customer-id','--contract-id','--unit') }
     'usage breakdown' = @{ takes = 0; next = @(); flags = @('--group-key','--start-date','--end-date','--customer-id','--external-customer-id','--contract-id','--event-name','--property-filter','--input','--help'); asks = @('--customer-id','--external-customer-id','--contract-id') }
     'usage ingest' = @{ takes = 0; next = @(); flags = @('--event-name','--customer-id','--external-customer-id','--contract-id','--idempotency-key','--timestamp','--property','--input','--help'); asks = @('--customer-id','--external-customer-id','--contract-id') }
@@ -54,7 +54,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'usage events' = @{ takes = 0; next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @('--customer-id') }
     'usage late' = @{ takes = 0; next = @(); flags = @('--event-name','--customer-id','--start','--end','--limit','--offset','--all','--help'); asks = @('--customer-id') }
     'usage estimate' = @{ takes = 0; next = @(); flags = @('--event','--contract-id','--input','--help'); asks = @('--contract-id') }
-    'invoices' = @{ takes = 0; next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @(); asks = @() }
+    'invoices' = @{ takes = 0; next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @('--help'); asks = @() }
     'invoices list' = @{ takes = 0; next = @(); flags = @('--customer-id','--status','--created-after','--created-before','--include','--limit','--offset','--all','--help'); asks = @('--customer-id','--status','--include') }
     'invoices get' = @{ takes = 1; next = @(); flags = @('--include','--help'); asks = @('--include') }
     'invoices finalize' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
@@ -65,32 +65,32 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'invoices credit-report' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'invoices explain' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'invoices export' = @{ takes = 1; next = @(); flags = @('--format','--file','--force','--sender','--help'); asks = @('--format') }
-    'pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
     'pricing create' = @{ takes = 0; next = @(); flags = @('--name','--model','--product-id','--product-name','--product-description','--description','--billing-mode','--tiering','--unit-amount','--flat-amount','--price-interval','--price-interval-count','--meter-id','--tier','--input','--help'); asks = @('--model','--product-id','--billing-mode','--tiering','--price-interval','--meter-id') }
     'pricing get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'pricing list' = @{ takes = 0; next = @(); flags = @('--product-id','--model','--limit','--offset','--all','--help'); asks = @('--product-id','--model') }
     'pricing archive' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'plans' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'plans' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
     'plans create' = @{ takes = 0; next = @(); flags = @('--name','--item','--description','--currency','--net-terms','--external-id','--metadata','--input','--help'); asks = @('--currency') }
     'plans get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'plans list' = @{ takes = 0; next = @(); flags = @('--limit','--offset','--all','--help'); asks = @() }
     'plans archive' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'products' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
+    'products' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
     'products create' = @{ takes = 0; next = @(); flags = @('--name','--description','--input','--help'); asks = @() }
     'products get' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'products list' = @{ takes = 0; next = @(); flags = @('--limit','--offset','--all','--help'); asks = @() }
     'products archive' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
-    'keys' = @{ takes = 0; next = @('create','list','whoami','revoke','rotate'); flags = @(); asks = @() }
+    'keys' = @{ takes = 0; next = @('create','list','whoami','revoke','rotate'); flags = @('--help'); asks = @() }
     'keys create' = @{ takes = 0; next = @(); flags = @('--name','--scopes','--expires-at','--input','--clear','--help'); asks = @('--scopes','--clear') }
     'keys list' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'keys whoami' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'keys revoke' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'keys rotate' = @{ takes = 1; next = @(); flags = @('--valid-until','--input','--help'); asks = @() }
-    'orgs' = @{ takes = 0; next = @('create','list','update'); flags = @(); asks = @() }
+    'orgs' = @{ takes = 0; next = @('create','list','update'); flags = @('--help'); asks = @() }
     'orgs create' = @{ takes = 0; next = @(); flags = @('--name','--key-prefix','--sales-tax-enabled','--payment-processor','--environment','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--environment','--clear') }
     'orgs list' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'orgs update' = @{ takes = 1; next = @(); flags = @('--name','--sales-tax-enabled','--payment-processor','--environment','--input','--clear','--help'); asks = @('--sales-tax-enabled','--payment-processor','--environment','--clear') }
-    'webhooks' = @{ takes = 0; next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @(); asks = @() }
+    'webhooks' = @{ takes = 0; next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @('--help'); asks = @() }
     'webhooks create' = @{ takes = 0; next = @(); flags = @('--url','--event-types','--description','--allow-private','--input','--clear','--help'); asks = @('--event-types','--allow-private','--clear') }
     'webhooks list' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'webhooks update' = @{ takes = 1; next = @(); flags = @('--url','--event-types','--description','--is-enabled','--allow-private','--input','--clear','--help'); asks = @('--event-types','--is-enabled','--allow-private','--clear') }
@@ -101,14 +101,14 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'webhooks trigger' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }
     'webhooks listen' = @{ takes = 0; next = @(); flags = @('--port','--secret-stdin','--secret-file','--forward-to','--help'); asks = @() }
     'webhooks deliver' = @{ takes = 0; next = @(); flags = @('--allow-private-webhooks','--help'); asks = @() }
-    'clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @(); asks = @() }
+    'clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @('--help'); asks = @() }
     'clock show' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'clock advance' = @{ takes = 0; next = @(); flags = @('--by','--to','--input','--help'); asks = @() }
     'clock set' = @{ takes = 0; next = @(); flags = @('--to','--input','--help'); asks = @() }
     'clock reset' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
-    'bill' = @{ takes = 0; next = @('run'); flags = @(); asks = @() }
+    'bill' = @{ takes = 0; next = @('run'); flags = @('--help'); asks = @() }
     'bill run' = @{ takes = 0; next = @(); flags = @('--until','--all-organizations','--rehearse','--input','--help'); asks = @('--all-organizations','--rehearse') }
-    'events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
+    'events' = @{ takes = 0; next = @('drop'); flags = @('--help'); asks = @() }
     'events drop' = @{ takes = 0; next = @(); flags = @('--before','--rehearse','--input','--help'); asks = @('--rehearse') }
     'profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @('--help'); asks = @() }
     'profile add' = @{ takes = 0; next = @(); flags = @('--environment','--base-url','--key-stdin','--key-file','--no-check','--keyring','--help'); asks = @('--environment') }
@@ -143,27 +143,27 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'commands' = @{ takes = 0; next = @(); flags = @('--help'); asks = @() }
     'completion' = @{ takes = 0; next = @('bash','zsh','fish','powershell'); flags = @('--help'); asks = @() }
     'help' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help','exit-codes','environment','input','output','policy','secrets'); flags = @('--help'); asks = @() }
-    'help customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @(); asks = @() }
-    'help contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @(); asks = @() }
-    'help credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @(); asks = @() }
-    'help budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @(); asks = @() }
-    'help meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @(); asks = @() }
-    'help usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @(); asks = @() }
-    'help invoices' = @{ takes = 0; next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @(); asks = @() }
-    'help pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
-    'help plans' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
-    'help products' = @{ takes = 0; next = @('create','get','list','archive'); flags = @(); asks = @() }
-    'help keys' = @{ takes = 0; next = @('create','list','whoami','revoke','rotate'); flags = @(); asks = @() }
-    'help orgs' = @{ takes = 0; next = @('create','list','update'); flags = @(); asks = @() }
-    'help webhooks' = @{ takes = 0; next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @(); asks = @() }
-    'help clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @(); asks = @() }
-    'help bill' = @{ takes = 0; next = @('run'); flags = @(); asks = @() }
-    'help events' = @{ takes = 0; next = @('drop'); flags = @(); asks = @() }
-    'help profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @(); asks = @() }
-    'help journal' = @{ takes = 0; next = @('list','verify','export'); flags = @(); asks = @() }
-    'help import' = @{ takes = 0; next = @('events'); flags = @(); asks = @() }
-    'help catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @(); asks = @() }
-    'help simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @(); asks = @() }
+    'help customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @('--help'); asks = @() }
+    'help contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @('--help'); asks = @() }
+    'help credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
+    'help budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @('--help'); asks = @() }
+    'help meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @('--help'); asks = @() }
+    'help usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @('--help'); asks = @() }
+    'help invoices' = @{ takes = 0; next = @('list','get','finalize','send','pay','cancel','refund','credit-report','explain','export'); flags = @('--help'); asks = @() }
+    'help pricing' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
+    'help plans' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
+    'help products' = @{ takes = 0; next = @('create','get','list','archive'); flags = @('--help'); asks = @() }
+    'help keys' = @{ takes = 0; next = @('create','list','whoami','revoke','rotate'); flags = @('--help'); asks = @() }
+    'help orgs' = @{ takes = 0; next = @('create','list','update'); flags = @('--help'); asks = @() }
+    'help webhooks' = @{ takes = 0; next = @('create','list','update','remove','rotate','deliveries','resend','trigger','listen','deliver'); flags = @('--help'); asks = @() }
+    'help clock' = @{ takes = 0; next = @('show','advance','set','reset'); flags = @('--help'); asks = @() }
+    'help bill' = @{ takes = 0; next = @('run'); flags = @('--help'); asks = @() }
+    'help events' = @{ takes = 0; next = @('drop'); flags = @('--help'); asks = @() }
+    'help profile' = @{ takes = 0; next = @('add','list','use','show','remove','check'); flags = @('--help'); asks = @() }
+    'help journal' = @{ takes = 0; next = @('list','verify','export'); flags = @('--help'); asks = @() }
+    'help import' = @{ takes = 0; next = @('events'); flags = @('--help'); asks = @() }
+    'help catalog' = @{ takes = 0; next = @('export','diff','apply','schema'); flags = @('--help'); asks = @() }
+    'help simulate' = @{ takes = 0; next = @('run','compare','schema'); flags = @('--help'); asks = @() }
   }
   $switches = @('--json','--raw','--dry-run','--yes','--no-input','--quiet','--debug','--no-color','--version','--help','--all','--resume','--allow-zero','--chart','--ascii','--force','--secret-stdin','--allow-private-webhooks','--key-stdin','--no-check','--keyring','--full','--rebuild','--unfinished','--published','--check','--prune','--exit-code','--behind-proxy','--log-requests','--openapi','-y','-q','-h')
   $before = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $position } | ForEach-Object { $_.ToString() })

@@ -49,7 +49,7 @@ function isGroup(words: string, next: Place['next']): boolean {
 
 /** Where only further words follow. */
 function groupPlace(words: string, next: Place['next']): Place {
-  return { words, next, flags: [], switches: [], asks: [], ids: 0 };
+  return { words, next, flags: ['help'], switches: ['help'], asks: [], ids: 0 };
 }
 
 function placeOf(command: CommandSpec): Place {
