@@ -31,9 +31,8 @@ export function reversalOf(
   if (entry.type === 'reversal' || entry.type === 'expiration') {
     return { refusal: `entry ${entry.id} is of type ${entry.type}, which cannot be reversed` };
   }
-  if (entries.some((other) => other.reversesEntryId === entry.id)) {
-    return { refusal: `entry ${entry.id} is reversed already` };
-  }
+  const earlier = entries.find((other) => other.reversesEntryId === entry.id);
+  if (earlier !== undefined) return { refusal: `entry ${entry.id} is reversed already, by entry ${earlier.id}` };
   const grant = wallet.grants.find((candidate) => candidate.grantId === grantIdOf(entry));
   if (grant === undefined) return { refusal: `entry ${entry.id} has no grant in this contract` };
   const correction = {

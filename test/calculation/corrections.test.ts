@@ -165,6 +165,6 @@ describe('a reversal', () => {
 
   test('is refused where there is one already', () => {
     const first = { ...moved('r', 'reversal', 400n), reversesEntryId: 'u' };
-    expect(outcome(reversed(usage, rated(), [first]))).toBe('entry u is reversed already');
+    expect(outcome(reversed(usage, rated(), [first]))).toBe('entry u is reversed already, by entry r');
   });
 });
