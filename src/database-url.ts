@@ -11,6 +11,14 @@ import { BillingError } from './errors.ts';
 /** Names a database that ends with its process. */
 export const inMemory = ':memory:';
 
+/** Throws a usage error where a command would make a whole database that is gone once it ends. */
+export function refuseInMemory(database: string, command: 'copy' | 'restore'): void {
+  if (database !== inMemory) return;
+  throw new BillingError('usage', 'a database in memory would be gone as soon as the command ends', {
+    hint: `${command} it with: --to PATH`,
+  });
+}
+
 /** How a database file begins, and the suffixes of the files beside it. */
 export const databaseFile = {
   beginning: 'SQLite format 3\0',

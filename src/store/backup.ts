@@ -8,7 +8,7 @@ import { accessSync, constants, createReadStream, readFileSync, rmSync, writeFil
 import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import { inMemory, refuseUrl } from '../database-url.ts';
+import { refuseInMemory, refuseUrl } from '../database-url.ts';
 import { BillingError, NotFoundError, UnavailableError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
 import type { BackedUp, BackupManifest } from '../operations/backup-manifest.ts';
@@ -127,11 +127,7 @@ async function restoreToServer({ source, manifest }: Backup, to: string, isDryRu
 }
 
 async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
-  if (to === inMemory) {
-    throw new BillingError('usage', 'a database in memory would be gone as soon as the command ends', {
-      hint: 'restore it with: --to PATH',
-    });
-  }
+  refuseInMemory(to, 'restore');
   const target = resolve(pathOf(to));
   // SQLite would take the log or journal of another database for this one's.
   for (const path of [target, `${target}-wal`, `${target}-journal`]) refuseExisting(path, { allowsEmpty: true });

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 
-import { withoutFileScheme, withoutPassword } from '../../database-url.ts';
+import { refuseInMemory, withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
 import type { CopyPlace, CopyRequest } from '../../operations/maintenance.ts';
 import { shellWord } from '../command-line/shell-word.ts';
@@ -60,6 +60,7 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
   if (isSame(from.database, to.database)) throw new BillingError('usage', '--from and --to are the same database');
+  refuseInMemory(withoutFileScheme(to.database), 'copy');
   const isDryRun = session.flags.dryRun === true;
   const maintenance = await dependencies.openMaintenance();
   const progress = createLateProgress(session);

@@ -67,6 +67,17 @@ test('a profile without a database of its own, and one that is not there, are re
   expect(missing.stderr).toContain('nobody');
 });
 
+test.each([':memory:', 'sqlite::memory:', 'file::memory:'])(
+  'no book is copied to %s, where it would be lost',
+  async (to) => {
+    const { exitCode, stdout, stderr } = await stage.tally(['copy', '--to', to]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toBe(
+      'tally: a database in memory would be gone as soon as the command ends\n  hint: copy it with: --to PATH\n',
+    );
+  },
+);
+
 test.each([
   ['its path from here', (file: string) => relative('.', file)],
   ['its URL', (file: string) => pathToFileURL(file).href],
