@@ -105,15 +105,15 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
 /** Shows the plan, and what the service in this process would refuse: each row by itself, done and undone. */
 async function rehearse(plan: Plan, session: Session, { opened, concurrency }: Sending): Promise<void> {
   const { rehearsal } = opened;
+  const { words, rows } = plan.summary;
+  const isBare = plan.summary.view.columns.length === 0;
+  const shown: View = isBare ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
+  checkFields(session.output, columnPaths(shown), shown);
   const judged = rehearsal && (await applyUnits(plan.unitsFor(rehearsal), session, { concurrency }));
   const outcomes = judged?.outcomes ?? [];
   const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
   tellProblems(bad.map(problemOf), session);
-  const { words, rows } = plan.summary;
-  const data = { plan: words, totals: rows };
-  const { columns } = plan.summary.view;
-  const view = columns.length === 0 ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
-  await printBody(data, { view, fields: [] }, session);
+  await printBody({ plan: words, totals: rows }, { view: shown }, session);
   if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
   const before = earlier === 0 ? '' : `; ${earlier} of ${counted(outcomes.length, 'row')} done before`;

@@ -79,6 +79,24 @@ describe('the command line', () => {
     expect(JSON.parse(await printed('json'))).toEqual({ plan: '0 grants: 0.00 USD to 0 customers', totals: [] });
   });
 
+  test.each([
+    ['credits grant', '--columns done', 'done', 'name, customerId, grants, amountCents, currency, freeCredits'],
+    ['credits grant', '--json id', 'id', 'name, customerId, grants, amountCents, currency, freeCredits'],
+    ['customers create', '--json done,failed', 'done', 'plan'],
+    ['customers assign-csm', '--columns ,', '', 'plan'],
+  ])('a dry run of %s has no fields but those of its plan: %s', async (command, flags, field, known) => {
+    const inputs: Readonly<Record<string, string>> = {
+      'credits grant': 'contractId,amountCents,expiresAt\n',
+      'customers create': 'externalCustomerId,name,contact\nacme,Acme,"name=A,email=a@acme.example,roles=primary"\n',
+      'customers assign-csm': 'stripeCustomerId,csm.email\ncus_1,ada@example.com\n',
+    };
+    const { code, stdout, stderr } = await createShell().run(`${command} --from - --dry-run ${flags}`, {
+      input: inputs[command] ?? '',
+    });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`tally: there is no field "${field}"\n  hint: the fields are ${known}\n`);
+  });
+
   test('a column without a name is refused by its place, with what skips it', async () => {
     const input = 'contractId,amountCents,\n';
     const words = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o json'.split(' ');
