@@ -1,8 +1,8 @@
 /** Where requests go: which base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
 
-import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
+import { BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
-import { pathParameters } from '../operations/operation.ts';
+import { checkVersion, pathParameters } from '../operations/operation.ts';
 import type { CallInput, Method, OperationFacts } from '../operations/operation.ts';
 
 export interface Target {
@@ -115,6 +115,6 @@ function segment(name: string, value: string | undefined): string {
 }
 
 function quoted(version: string): string {
-  if (/^[!#-~]{1,200}$/.test(version)) return `"${version}"`;
-  throw new BadRequestError('the version to match must be one that an answer showed');
+  checkVersion(version);
+  return `"${version}"`;
 }

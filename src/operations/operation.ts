@@ -5,7 +5,7 @@
 
 import type * as z from 'zod';
 
-import { type ErrorKind, ForbiddenError } from '../errors.ts';
+import { BadRequestError, type ErrorKind, ForbiddenError } from '../errors.ts';
 import type { Form } from './plain.ts';
 
 /** Every scope that a key may carry (interface 5.6, 5.7; semantics 1 and 3). */
@@ -209,6 +209,12 @@ export function changesState(operation: Pick<Operation, 'readOnly' | 'route'>): 
 /** Whether a call may name the version that it is based on. */
 export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | 'versioned'>): boolean {
   return operation.versioned === true && changesState(operation);
+}
+
+/** Throws BadRequestError for a text that no answer has as its version, and that a header could not carry. */
+export function checkVersion(version: string): void {
+  if (/^[!#-~]{1,200}$/.test(version)) return;
+  throw new BadRequestError('the version to match must be one that an answer showed, without its quotes');
 }
 
 /** Names of the path parameters of a route, in order. */

@@ -10,6 +10,7 @@ import { limits } from '../limits.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
 import { listed } from './listed.ts';
+import { checkVersion } from './operation.ts';
 import type { CallInput, Operation, Outline } from './operation.ts';
 import { readPlainly, refused } from './plain.ts';
 
@@ -48,6 +49,7 @@ export async function parseCall<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<ParsedInput<OperationTable[N]>> {
+  if (input.ifMatch !== undefined) checkVersion(input.ifMatch);
   const plain = parsePlainly(await loadOutline(name), input);
   return (plain as ParsedInput<OperationTable[N]> | undefined) ?? parseInput(await loadOperation(name), input);
 }

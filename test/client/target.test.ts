@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { checkKeyForm, parseBaseUrl, requestOf } from '../../src/client/target.ts';
-import { BillingError, InvalidInputError, UnauthorizedError } from '../../src/errors.ts';
+import { BadRequestError, BillingError, InvalidInputError, UnauthorizedError } from '../../src/errors.ts';
 import { operations } from '../../src/operations/all.ts';
 import { fullKey } from '../server/harness.ts';
 import { startClient } from './harness.ts';
@@ -104,6 +104,13 @@ describe('ids in paths', () => {
   test.each(['', '.', '..', 'a\r\nb', 'a\u0000', '\u0085', '\uD800'])('%j cannot be an id', (customerId) => {
     expect(() => requestOf(target, operations['customers.get'], { params: { customerId } })).toThrow(
       new InvalidInputError([{ path: 'customerId', message: 'cannot be an id' }]),
+    );
+  });
+
+  test.each(['', '"0"', 'W/"0"', '0 ', 'é', '0\r\nx: y'])('%j cannot be a version', (ifMatch) => {
+    const input = { params: { contractId: 'c1' }, ifMatch };
+    expect(() => requestOf(target, operations['budgets.add'], input)).toThrow(
+      new BadRequestError('the version to match must be one that an answer showed, without its quotes'),
     );
   });
 

@@ -4,9 +4,10 @@ import * as z from 'zod';
 import { pathText } from '../../src/errors.ts';
 import { parseExactJson } from '../../src/exact-json.ts';
 import { allOperations, operations } from '../../src/operations/all.ts';
-import { check, issuesOf, parseInput, parsePlainly } from '../../src/operations/parse.ts';
+import { check, issuesOf, parseCall, parseInput, parsePlainly } from '../../src/operations/parse.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { outlineOf } from '../../tools/outlines.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 type Path = readonly (string | number)[];
 
@@ -182,3 +183,13 @@ describe('a refusal of much that is wrong', () => {
     expect(refusalOf({ ['x'.repeat(900_000)]: 1 })).toContain(`; ${'x'.repeat(200)}…: unknown field`);
   });
 });
+
+test.each(['', '"0"', 'W/"0"', '0 ', 'é'])(
+  'a version that no answer showed is refused as that: %j',
+  async (ifMatch) => {
+    const call = parseCall('budgets.remove', { params: { contractId: 'c1', index: '0' }, ifMatch });
+    expect(await refusalOf(call)).toBe(
+      'badRequest the version to match must be one that an answer showed, without its quotes',
+    );
+  },
+);
