@@ -292,4 +292,29 @@ describe('where flags may stand', () => {
     const { code } = await shell.run('customers update c1 --legal-name --dry-run');
     expect([code, shell.calls]).toEqual([2, []]);
   });
+
+  test.each([
+    ['credits grant c1 --amount-cents 5 --reason --external-id=T-1', '--reason <text>'],
+    ['credits grant c1 --amount-cents --expires-at 2027-01-01', '--amount-cents <cents>'],
+    ['credits grant c1 --override-policy --allow-zero', '--override-policy <reason>'],
+    ['customers update c1 --legal-name --tag a', '--legal-name <text>'],
+    ['customers update c1 --legal-name -- --tag', '--legal-name <text>'],
+    ['catalog export --file --force', '--file <path>'],
+    ['customers list --profile --database a.db', '--profile <name>'],
+  ])('nor any other flag: %s', async (line, flag) => {
+    const shell = createShell();
+    const { code, stderr } = await shell.run(line);
+    expect([code, shell.calls, stderr.split('\n')[0]]).toEqual([2, [], `tally: option '${flag}' argument missing`]);
+  });
+
+  test.each([
+    ['--legal-name=--tag', '--tag'],
+    ['--legal-name --x', '--x'],
+    ['--legal-name -', '-'],
+    ['--tag a --legal-name=', ''],
+  ])('a text may begin with dashes: %s', async (words, legalName) => {
+    const shell = createShell();
+    await shell.run(['customers', 'update', 'c1', ...words.split(' ')]);
+    expect(shell.calls.at(-1)?.input.body).toMatchObject({ legalName });
+  });
 });

@@ -1,7 +1,10 @@
-/** The parser, but it refuses a flag given twice with two values: commander would keep the last and lose the others. */
+/**
+ * The parser, but it refuses a flag given twice with two values, of which commander would keep the last and lose the others, and
+ * a flag in the place of another's value, which was a variable that a script forgot to set.
+ */
 
 import { Command } from 'commander';
-import type { OptionValueSource } from 'commander';
+import type { OptionValueSource, ParseOptionsResult } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import { globalFlags } from './global-flags.ts';
@@ -9,6 +12,18 @@ import { globalFlags } from './global-flags.ts';
 export class Parser extends Command {
   override createCommand(name?: string): Parser {
     return new Parser(name);
+  }
+
+  override parseOptions(argv: string[]): ParseOptionsResult {
+    const flagOf = (word = '') => this.options.find(({ long }) => long === word.split('=', 1)[0]);
+    for (const [index, word] of argv.entries()) {
+      if (word === '--') break;
+      const flag = this.options.find(({ long, short }) => word === long || word === short);
+      const next = argv[index + 1];
+      if (flag?.required !== true || (next !== '--' && flagOf(next) === undefined)) continue;
+      this.error(`error: option '${flag.flags}' argument missing`, { code: 'commander.optionMissingArgument' });
+    }
+    return super.parseOptions(argv);
   }
 
   /** Lists collect their values, and a repeated value changes nothing: both are allowed. */
