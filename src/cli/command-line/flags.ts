@@ -46,7 +46,8 @@ export async function inputOf(
     const texts = given.flags[spec.flag];
     if (texts === undefined) continue;
     if (spec.in === 'query') query[spec.name] = queryText(spec, texts);
-    else body[spec.name] = await flagValue(spec, texts, { readText: options.readText, bounds });
+    else
+      body[spec.name] = await flagValue(spec, texts, { readText: options.readText, bounds, isWrite: command.isWrite });
   }
   for (const name of given.cleared) {
     const member = clearedMember(command, name);
@@ -99,9 +100,15 @@ function queryText(spec: FlagSpec, texts: readonly string[]): string {
 async function flagValue(
   spec: FlagSpec,
   texts: readonly string[],
-  { readText, bounds }: { readonly readText: ReadText; readonly bounds: ParseLimits },
+  {
+    readText,
+    bounds,
+    isWrite,
+  }: { readonly readText: ReadText; readonly bounds: ParseLimits; readonly isWrite: boolean },
 ): Promise<unknown> {
-  if (spec.kind === 'list') return texts.flatMap((text) => listValues(spec, text, ','));
+  // A text that is empty empties the list of a record. A filter by no name would cost nothing, whatever was used.
+  if (spec.kind === 'list')
+    return texts.flatMap((text) => (text === '' && !isWrite ? [text] : listValues(spec, text, ',')));
   if (spec.kind !== 'object' && spec.kind !== 'objects' && spec.kind !== 'members') {
     const text = texts.at(-1) ?? '';
     return scalar(spec, takesDateHere(spec) && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);

@@ -23,6 +23,7 @@ const contact: Shape['fields'] = {
 const command = {
   positionals: [{ name: 'customerId', placeholder: 'customer-id', description: '' }],
   hasBody: true,
+  isWrite: true,
   flags: [
     flag('name', { kind: 'text', isRequired: true }),
     flag('cents', { kind: 'integer' }),
@@ -196,6 +197,12 @@ describe('what is typed becomes what is sent', () => {
   test('a record that is neither pairs nor JSON is refused with its flag', async () => {
     await expect(bodyOf({ address: ['Paris'] })).rejects.toThrow('--address takes name=value, not "Paris"');
     await expect(bodyOf({ address: ['{"a":'] })).rejects.toThrow('--address: the JSON is malformed');
+  });
+
+  test('an empty text empties a list, but is no list to look for, of which nothing would be found', async () => {
+    const given = { ...nothing, flags: { tags: ['', 'a'] } };
+    const sent = async (isWrite: boolean) => (await inputOf({ ...command, isWrite }, given, { readText })).body;
+    expect([await sent(true), await sent(false)]).toEqual([{ tags: ['a'] }, { tags: ['', 'a'] }]);
   });
 });
 
