@@ -31,6 +31,8 @@ export type Movement = {
 
 export interface HistoricContract {
   readonly contract: Contract & { readonly terms: NonNullable<Contract['terms']> };
+  /** When it was cancelled, if the replay can do that too; else its service ends on the date of the terms. */
+  readonly cancelledAt?: string | undefined;
   readonly budgets: readonly Budget[];
   /** Entry of the contract's initial grant. */
   readonly ownGrantId: string | undefined;
@@ -92,6 +94,7 @@ export async function readHistory(
     const { ownGrantId, movements } = await creditsOf(billing, { ...contract, terms }, invoices);
     contracts.push({
       contract: { ...contract, terms },
+      cancelledAt: cancellationOf(terms.effectiveEndDate, invoices),
       budgets: (await billing.call('budgets.list', { params: { contractId: contract.id } })).body.data.budgets,
       ownGrantId,
       movements: movements.filter(({ at }) => until === undefined || at < until),
@@ -119,6 +122,18 @@ export function chosen(
     throw new NotFoundError(`there is no customer ${missing}`, { hint: 'see them with: tally customers list' });
   }
   return only.length === 0 ? customers : customers.filter((customer) => only.some((name) => isNamed(customer, name)));
+}
+
+/** When a contract was cancelled: its drafts of the time after its service went then. */
+function cancellationOf(effectiveEndDate: string | null, invoices: readonly Invoice[]): string | undefined {
+  if (effectiveEndDate === null) return undefined;
+  const dropped = invoices.filter(
+    ({ status, period }) => status === 'Cancelled' && period !== undefined && period.start >= effectiveEndDate,
+  );
+  return dropped
+    .map(({ updatedAt }) => updatedAt)
+    .toSorted()
+    .at(-1);
 }
 
 /** Grants except the contract's initial one, adjustments, and reversals of either. */

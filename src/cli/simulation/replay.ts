@@ -21,6 +21,7 @@ import { ledgerOf, oldestFirst } from './books.ts';
 import { ratesOf } from './frozen-rates.ts';
 import type { HistoricContract, HistoricEvent, History, Movement } from './history.ts';
 import { createPassing } from './passing.ts';
+import { idByCode, specifiersOf } from './source-ids.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
 
 export interface ExtraGrant {
@@ -119,12 +120,13 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
   const { history, conditions, billing, live } = scene;
   const { contract, ownGrantId } = historic;
   const startDate = conditions.startDate ?? contract.startDate;
-  const endDate = contract.terms.effectiveEndDate ?? contract.endDate;
-  if (endDate !== undefined && endDate <= startDate) {
-    const words = `contract ${contract.id} ends on ${endDate}: left out`;
+  const lastDate = contract.terms.effectiveEndDate ?? contract.endDate;
+  if (lastDate !== undefined && lastDate <= startDate) {
+    const words = `contract ${contract.id} ends on ${lastDate}: left out`;
     if (conditions.startDate !== undefined) note(scene, contract.customerId, words);
     return;
   }
+  const endDate = isCancelledInTime(scene, historic) ? contract.endDate : lastDate;
   const plan = planFor(scene, contract.planId);
   const prices = live.pricing.filter(({ id }) => plan.pricingIds.includes(id));
   const rates = ratesOf(historic, history.catalog, { live, prices, other: conditions.catalog });
@@ -215,10 +217,6 @@ function grantOf({ history, conditions }: Scene, { contract }: HistoricContract)
   return isUsual && conditions.catalog !== undefined ? {} : { creditGrantCents };
 }
 
-function idByCode(live: LiveCatalog, code: string | undefined): string | undefined {
-  return live.meters.find(({ definition }) => definition.code === code)?.id;
-}
-
 interface Deed {
   readonly at: string;
   readonly act: () => Promise<unknown>;
@@ -248,7 +246,9 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
     start,
     onProgress,
   });
-  const deeds = [...extraGrants(scene, start), ...movements(scene)].filter(({ at }) => at <= until);
+  const deeds = [...extraGrants(scene, start), ...movements(scene), ...cancellations(scene)].filter(
+    ({ at }) => at <= until,
+  );
   for (const { at, act } of deeds.toSorted((one, other) => compareText(one.at, other.at))) {
     await passing.until(at);
     await act();
@@ -322,6 +322,24 @@ function movements(scene: Scene): Deed[] {
   );
 }
 
+/** A contract keeps the date of its end if it began on another day: the periods are others then. */
+function isCancelledInTime({ conditions }: Scene, { cancelledAt }: HistoricContract): boolean {
+  return cancelledAt !== undefined && conditions.startDate === undefined;
+}
+
+/** Not known beforehand: a fee of a longer period is billed whole before a contract is cancelled, and in part after it. */
+function cancellations(scene: Scene): Deed[] {
+  const { history, billing, contracts } = scene;
+  return history.contracts.flatMap((historic): Deed[] => {
+    const { contract, cancelledAt } = historic;
+    const contractId = contracts.get(contract.id);
+    if (cancelledAt === undefined || contractId === undefined || !isCancelledInTime(scene, historic)) return [];
+    const cancel = async () => await billing.call('contracts.cancel', { params: { contractId }, body: {} });
+    const words = `the cancellation of contract ${contract.id}`;
+    return [{ at: cancelledAt, act: async () => await repeated(scene, contract.customerId, words, cancel) }];
+  });
+}
+
 /** Returns the id of the new entry. */
 async function move(scene: Scene, contractId: string, movement: Movement): Promise<string> {
   const { billing, entries } = scene;
@@ -352,25 +370,6 @@ async function move(scene: Scene, contractId: string, movement: Movement): Promi
   const entryId = entries.get(movement.targetId) ?? '';
   return (await billing.call('credits.reverse', { params: { contractId, entryId }, body: { description } })).body.data
     .id;
-}
-
-/** Replaces ids of the source by those with the same names. */
-function specifiersOf({ history, live }: Scene, paysFor: Readonly<Record<string, unknown>>): object {
-  const { catalog } = history;
-  const idOf: Readonly<Record<string, (id: string) => string | undefined>> = {
-    meterIds: (id) => idByCode(live, catalog.meters.get(id)),
-    productIds: (id) => live.products.find(({ definition }) => definition.name === catalog.products.get(id))?.id,
-    pricingIds: (id) => {
-      const price = catalog.prices.get(id);
-      return live.pricing.find(({ definition }) => price !== undefined && priceKey(definition) === priceKey(price))?.id;
-    },
-  };
-  return Object.fromEntries(
-    Object.entries(paysFor).map(([name, value]) => {
-      const toId = idOf[name];
-      return [name, toId === undefined ? value : (value as readonly string[]).map((id) => toId(id) ?? id)];
-    }),
-  );
 }
 
 /** Notes and leaves out whatever the other conditions do not allow. */
