@@ -83,11 +83,18 @@ function combinationsOf(lines: readonly PricedLine[]): Rate[] {
  */
 export function cardOf(billed: readonly BilledPrice[]): Rate[] {
   const plain = billed.filter(({ price }) => price.tiering === 'NONE');
-  const shownBy = countedBy(plain, ({ lines }) => combinationsOf(lines));
-  const ratedBy = countedBy(plain, ratesOf);
-  const isOfAll = (key: string) => ratedBy.get(key) === shownBy.get(key);
   const rates = new Map(plain.flatMap(ratesOf).map((rate) => [keyOf(rate.dimensions), rate]));
-  return [...rates].flatMap(([key, rate]) => (isOfAll(key) ? [rate] : []));
+  const shownBy = countedBy(plain, ({ lines }) => combinationsOf(lines));
+  const ratedBy = countedBy(plain, (each) => {
+    const own = new Set(ratesOf(each).map(({ dimensions }) => keyOf(dimensions)));
+    // Where all lines of a contract are billed by one rate, that looks like its price.
+    return combinationsOf(each.lines).filter(({ dimensions, unitAmount }) => {
+      const key = keyOf(dimensions);
+      const rate = rates.get(key);
+      return own.has(key) || (rate !== undefined && sameAmount(unitAmount, rate.unitAmount));
+    });
+  });
+  return [...rates].flatMap(([key, rate]) => (ratedBy.get(key) === shownBy.get(key) ? [rate] : []));
 }
 
 /** How many of the prices have a rate for each combination. */

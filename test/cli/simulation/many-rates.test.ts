@@ -40,6 +40,11 @@ describe('the rate card that lines of contracts show', () => {
     ]);
   });
 
+  test('has a rate by which all lines of another contract are billed', () => {
+    const card = cardOf([billed({ small: '1' }), billed({ large: '3', small: '1' }), billed({ large: '3' })]);
+    expect(card.map(({ dimensions }) => dimensions['model'])).toEqual(['large', 'small']);
+  });
+
   test('is found by looking at each contract some times, however many there are', () => {
     let looks = 0;
     const contracts = Array.from({ length: 100 }, () => billed({ large: '3', small: '1' }, () => void (looks += 1)));
