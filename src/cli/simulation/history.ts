@@ -125,10 +125,11 @@ export function chosen(
 }
 
 /** When a contract was cancelled: its drafts of the time after its service went then. */
-function cancellationOf(effectiveEndDate: string | null, invoices: readonly Invoice[]): string | undefined {
+export function cancellationOf(effectiveEndDate: string | null, invoices: readonly Invoice[]): string | undefined {
   if (effectiveEndDate === null) return undefined;
+  // In a mirror they have no lines, and so no period.
   const dropped = invoices.filter(
-    ({ status, period }) => status === 'Cancelled' && period !== undefined && period.start >= effectiveEndDate,
+    ({ status, period, invoiceDate }) => status === 'Cancelled' && (period?.start ?? invoiceDate) >= effectiveEndDate,
   );
   return dropped
     .map(({ updatedAt }) => updatedAt)

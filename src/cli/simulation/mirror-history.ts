@@ -9,11 +9,11 @@ import type { Mirror, Mirrored } from '../../operations/mirror.ts';
 import { compareText } from '../../text-order.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import type { Invoice, LedgerEntry } from './books.ts';
-import { chosen, firstPaidGrant, inTime, isManual } from './history.ts';
+import { cancellationOf, chosen, firstPaidGrant, inTime, isManual } from './history.ts';
 import type { HistoricContract, History, Movement } from './history.ts';
 import { historyCatalogOf, meterByRates, withAddedMeters, withoutUsage } from './mirror-catalog.ts';
 import type { MirroredCatalog, MirroredPlan } from './mirror-catalog.ts';
-import { linesOf, periodOf } from './mirror-lines.ts';
+import { linesOf, periodOf, prepaid } from './mirror-lines.ts';
 import type { MirroredPrice } from './mirror-lines.ts';
 import { cardOf, itemOf, plainUnitAmount } from './mirror-prices.ts';
 import type { BilledPrice } from './mirror-prices.ts';
@@ -235,8 +235,11 @@ function metersOf(contracts: readonly MirroredContract[]): Pick<MirroredCatalog,
   return { groupKeys, rates };
 }
 
-function historicContract({ contract, plan, entries, budgets, billed, invoices }: MirroredContract): HistoricContract {
-  const own = firstPaidGrant(entries);
+function historicContract(mirrored: MirroredContract): HistoricContract {
+  const { contract, plan, entries, budgets, billed, invoices, unknown } = mirrored;
+  // Credits that were bought later are on no invoice.
+  const own = unknown.length === 0 ? undefined : firstPaidGrant(entries);
+  const lastDay = contract.isActive === false ? (lastDayOf(invoices) ?? contract.startDate) : null;
   const rate = own === undefined ? '0' : textOfNumber(own.creditRateCents);
   return {
     contract: {
@@ -248,7 +251,7 @@ function historicContract({ contract, plan, entries, budgets, billed, invoices }
       planId: plan.id,
       terms: {
         netTerms: Number(plan.netTerms),
-        effectiveEndDate: contract.isActive === false ? lastDayOf(invoices) : null,
+        effectiveEndDate: lastDay,
         creditGrantCents: own?.amountCents ?? null,
         creditSettings: {
           ...(rate === '0' ? {} : { creditRateCents: exactNumber(rate) }),
@@ -257,6 +260,7 @@ function historicContract({ contract, plan, entries, budgets, billed, invoices }
         items: billed.map(itemOf),
       },
     },
+    cancelledAt: cancellationOf(lastDay, invoices),
     budgets: [...budgets],
     ownGrantId: own?.id,
     movements: movementsOf(entries, invoices, own?.id),
@@ -314,7 +318,9 @@ function notesOf({ contract, billed, budgets, entries, invoices, unknown }: Mirr
         (meterId === null || price.meterId === meterId) && !Object.hasOwn(groups, eventPropertyKey),
     );
   const notes = [
-    ...unknown.map((name) => `invoices charge for ${name}, which is not a price of the plan: left out`),
+    ...unknown
+      .filter((name) => name !== prepaid)
+      .map((name) => `invoices charge for ${name}, which is not a price of the plan: left out`),
     ...budgets
       .filter(isHidden)
       .map(({ label }) => `the budget ${label} is on a property that some lines do not show: it does not cap those`),

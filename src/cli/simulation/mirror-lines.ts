@@ -12,6 +12,9 @@ export type MirroredPrice = ResponseBody<'pricing.get'>['data'];
 type Line = NonNullable<Invoice['lineItems']>[number];
 export type GroupValues = Readonly<Record<string, string>>;
 
+/** Name of the line for the credits that a contract began with. */
+export const prepaid = 'Prepaid credits';
+
 /** A line for a price of the plan. */
 export interface PricedLine {
   readonly price: MirroredPrice;
@@ -19,6 +22,7 @@ export interface PricedLine {
   readonly kind: 'metered' | 'flat amount' | 'fixed';
   readonly invoiceId: string;
   readonly totalCents: bigint;
+  readonly totalAmount: string;
   readonly quantity: string;
   readonly unitPrice: string;
   /** In the order of the description; empty if the meter has no group keys, or has counted nothing. */
@@ -40,7 +44,7 @@ export function linesOf(
   )) {
     const price = priceOf(line, prices);
     if (price !== undefined) lines.push({ invoiceId, ...pricedLine(line, price) });
-    else if (centsOf(line.totalAmountCents) > 0n && line.name !== 'Prepaid credits') unknown.add(line.name);
+    else if (centsOf(line.totalAmountCents) > 0n) unknown.add(line.name);
   }
   return { lines: regrouped(lines), unknown: [...unknown] };
 }
@@ -68,7 +72,7 @@ function wordsOf({ description, productName }: MirroredPrice): string {
 }
 
 function pricedLine(
-  { description, quantity, unitPrice, totalAmountCents, servicePeriod }: Line,
+  { description, quantity, unitPrice, totalAmount, totalAmountCents, servicePeriod }: Line,
   price: MirroredPrice,
 ): Omit<PricedLine, 'invoiceId'> {
   const shown = description.startsWith(wordsOf(price)) ? description.slice(wordsOf(price).length) : '';
@@ -78,6 +82,7 @@ function pricedLine(
     price,
     kind: isFlatAmount ? 'flat amount' : price.model === 'USAGE' ? 'metered' : 'fixed',
     totalCents: centsOf(totalAmountCents),
+    totalAmount,
     quantity: textOfNumber(quantity),
     unitPrice,
     groups: price.model === 'USAGE' && !isFlatAmount ? groupsIn(combination) : {},

@@ -1,5 +1,7 @@
 /** What a contract was billed by, read from its lines: an invoice shows each price, a mirror has no contract's terms. */
 
+import { Big } from 'big.js';
+
 import { compareText } from '../../text-order.ts';
 import { saySame } from '../catalog/comparison.ts';
 import type { HistoricContract } from './history.ts';
@@ -34,12 +36,20 @@ export function itemOf(billed: BilledPrice): Item {
     pricingId: price.id,
     quantity: lines.find(({ kind }) => kind === 'fixed')?.quantity ?? quantity,
     unitAmount: (isTiered ? undefined : unitAmount) ?? price.unitAmount ?? null,
-    flatAmount: flat?.unitPrice ?? price.flatAmount ?? null,
+    flatAmount:
+      flat?.unitPrice ?? (price.model === 'FLAT' ? besideUnits(fixed) : undefined) ?? price.flatAmount ?? null,
     pricingTiers: [...(price.pricingTiers ?? [])],
     meterId: price.meterId ?? null,
     rates: isTiered ? [] : ratesOf(billed),
     fallbackUnitAmount: null,
   };
+}
+
+/** What a line of a flat price charges beside its units. */
+function besideUnits(line: PricedLine | undefined): string | undefined {
+  if (line === undefined) return undefined;
+  const amount = new Big(line.totalAmount).minus(new Big(line.quantity).times(line.unitPrice));
+  return amount.lt(0) ? undefined : amount.toFixed();
 }
 
 /** Whether the line covers a whole period: the end of a contract prorates the last one, and the price shown in it. */
