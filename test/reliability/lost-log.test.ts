@@ -151,6 +151,21 @@ test.each([
   expect(await findings()).toEqual([]);
 });
 
+test.each(['noted', 'read'])(
+  'a process notes what it writes after another has set time back behind what it has %s',
+  async (how) => {
+    const other = await open('2026-03-01T00:00:00.000Z');
+    const { key } = (await other.call('keys.create', { body: { name: 'ci', scopes: ['*'] } })).data;
+    const world = await open('2026-03-01T00:00:00.000Z');
+    if (how === 'noted') await world.addOrganization('eu');
+    // Writes that the key was used, which is not noted.
+    else await world.engine.authenticate(key);
+    await other.call('clock.set', { body: { to: '2026-01-01T00:00:00Z' } });
+    await createCustomer(world, 'first');
+    expect(readFileSync(`${file}-newest`, 'utf8')).toMatch(/^2026-01-01T00:00:00.000Z /);
+  },
+);
+
 test('what was noted of a file is not held against another of its name', async () => {
   const backup = `${file}.backup`;
   await backUp({ from: made.store.location, to: backup, createdAt: '2026-03-01T00:00:00Z' });

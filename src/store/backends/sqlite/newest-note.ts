@@ -9,6 +9,7 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  fstatSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -111,6 +112,13 @@ export function createNewestNoter(path: string): NewestNoter {
     file = undefined;
   }
 
+  /** Another process may have removed the note that this one knows, because time began anew. */
+  function readAgain(): void {
+    if (file !== undefined && fstatSync(file).nlink > 0) return;
+    close();
+    newest = readNewestNote(path).newest;
+  }
+
   return {
     compare(note, found) {
       newest = note.newest;
@@ -120,7 +128,9 @@ export function createNewestNoter(path: string): NewestNoter {
       orNot(() => appendFileSync(pathOfNote(path), line));
     },
     note(noted) {
-      if (newest === undefined || noted <= newest) return;
+      if (newest === undefined) return;
+      orNot(readAgain);
+      if (noted <= newest) return;
       newest = noted;
       orNot(() => write(noted));
     },
