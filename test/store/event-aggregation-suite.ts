@@ -3,14 +3,13 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { decimalText } from '../../src/calculation/money.ts';
 import type { MeterRules } from '../../src/calculation/usage-fold.ts';
 import type { Transaction } from '../../src/store/database.ts';
-import type { EventAggregation, EventReadings, NewEvent } from '../../src/store/event-store.ts';
+import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { day, named, story } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
-import { aggregateOne, contractRow, eventOf, insertTwoOrganizations, row } from './rows.ts';
+import { aggregateOne, contractRow, eventOf, insertTwoOrganizations, row, rowsOfReadings } from './rows.ts';
 
 const sumOfTokens: MeterRules = {
   aggregationType: 'SUM',
@@ -28,16 +27,6 @@ const wholeOfCustomer: EventAggregation = {
   dimensions: { needsEventName: false, propertyKeys: [] },
   isStanding: true,
 };
-
-/** Each reading as `group/event/properties: quantity of count`, an interval a list. */
-function rowsOf(readings: EventReadings): string[][] {
-  return readings.map((interval) =>
-    interval.map(({ groupValues, eventName, properties, quantity, count }) => {
-      const dimensions = [Object.values(groupValues).join(','), eventName, Object.entries(properties).join(',')];
-      return `${dimensions.join('/')}: ${decimalText(quantity)} of ${count}`;
-    }),
-  );
-}
 
 export interface AggregationSuiteOptions {
   /** More of the same, for a store that keeps roll-ups: called between steps, to make it fold or forget what it keeps. */
@@ -74,8 +63,8 @@ export function describeEventAggregation(
     /** Read twice: what is kept from the first time must say the same. */
     async function read(request: Partial<EventAggregation> = {}): Promise<string[][]> {
       const whole = { ...wholeOfCustomer, ...request };
-      const first = rowsOf(await store.read((tx) => aggregateOne(store.events, tx, whole)));
-      const again = rowsOf(await store.read((tx) => aggregateOne(store.events, tx, whole)));
+      const first = rowsOfReadings(await store.read((tx) => aggregateOne(store.events, tx, whole)));
+      const again = rowsOfReadings(await store.read((tx) => aggregateOne(store.events, tx, whole)));
       expect(again).toEqual(first);
       return first;
     }
@@ -224,7 +213,7 @@ export function describeEventAggregation(
         meters: [rules, { ...rules, groupKeys: ['model'] }],
       };
       const found = await store.read((tx) => store.events.aggregateNamed(tx, of, asked));
-      expect(found.map((meters) => meters.map(rowsOf))).toEqual([
+      expect(found.map((meters) => meters.map(rowsOfReadings))).toEqual([
         [
           [['//: 2 of 1'], ['//: 4 of 1']],
           [['//: 2 of 1'], ['a//: 4 of 1']],
@@ -295,7 +284,7 @@ export function describeEventAggregation(
               const { meters, ...of } = { ...wholeOfCustomer, ...request, customerId };
               const found = await store.read((tx) => store.events.aggregate(tx, of, meters));
               const counted = meters.map((rules) => naiveReadings([...effective.values()], { ...of, rules }));
-              expect(found.map(rowsOf)).toEqual(counted);
+              expect(found.map(rowsOfReadings)).toEqual(counted);
             }
             const { meters, contract: _contract, ...of } = { ...wholeOfCustomer, ...request, customerId };
             const asked = { contractIds: ['other', 'unheard', 'contract'], meters };
@@ -304,7 +293,7 @@ export function describeEventAggregation(
               const contract = { contractId, unassignedOutside: [{ fromEpochMs: 0, toEpochMs: Infinity }] };
               return meters.map((rules) => naiveReadings([...effective.values()], { ...of, contract, rules }));
             });
-            expect(found.map((readings) => readings.map(rowsOf))).toEqual(counted);
+            expect(found.map((readings) => readings.map(rowsOfReadings))).toEqual(counted);
           }
         }),
         { numRuns: runs },

@@ -2,6 +2,7 @@
 
 import type { Insertable } from 'kysely';
 
+import { decimalText } from '../../src/calculation/money.ts';
 import { type ConstraintRule, ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, EventReadings, EventStore, NewEvent } from '../../src/store/event-store.ts';
@@ -148,6 +149,16 @@ export function eventOf(idempotencyKey: string, changes: Partial<NewEvent> = {})
     isLate: false,
     ...changes,
   };
+}
+
+/** Each reading as `group/event/properties: quantity of count`, an interval a list. */
+export function rowsOfReadings(readings: EventReadings): string[][] {
+  return readings.map((interval) =>
+    interval.map(({ groupValues, eventName, properties, quantity, count }) => {
+      const dimensions = [Object.values(groupValues).join(','), eventName, Object.entries(properties).join(',')];
+      return `${dimensions.join('/')}: ${decimalText(quantity)} of ${count}`;
+    }),
+  );
 }
 
 /** What one meter reads. */

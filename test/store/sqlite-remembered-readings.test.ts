@@ -1,0 +1,163 @@
+/** What a meter reads is a recount of its moment, whatever a process remembers of what was read, written or undone before. */
+
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+
+import type { MeterRules } from '../../src/calculation/usage-fold.ts';
+import type { Transaction } from '../../src/store/database.ts';
+import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { day } from './event-stories.ts';
+import { naiveReadings } from './naive-readings.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, rowsOfReadings } from './rows.ts';
+import { file, open, useTestFile } from './test-file.ts';
+
+useTestFile();
+
+/** Segments soon absorb what is sent, and a reading of a whole day keeps totals. */
+const eventUpkeep = { longestTail: 8, leastKept: 1 };
+
+/** So many meters that again and again one is read for the first time. */
+const question = fc
+  .record({
+    aggregationType: fc.constantFrom('SUM', 'MAX', 'MIN', 'COUNT'),
+    include: fc.subarray(['a', 'b', 'c']),
+    groupKeys: fc.subarray(['model']),
+    needsEventName: fc.boolean(),
+    boundsEpochMs: fc.constantFrom([0, 3 * day], [0, day, 3 * day], [day / 2, 3 * day]),
+    isOnce: fc.boolean(),
+    isAskedTwice: fc.boolean(),
+  })
+  .map(({ aggregationType, include, groupKeys, needsEventName, ...asked }) => {
+    const rules: MeterRules = {
+      aggregationType,
+      aggregationKey: aggregationType === 'COUNT' ? null : 'tokens',
+      eventTypeFilter: { include, exclude: [] },
+      propertyFilters: [],
+      groupKeys,
+    };
+    const dimensions = { needsEventName, propertyKeys: [] };
+    return { orgId: 'org-a', customerId: 'customer', isStanding: true, rules, dimensions, ...asked };
+  });
+
+const sent = fc
+  .record({
+    key: fc.nat(40),
+    eventName: fc.constantFrom('a', 'b', 'c', 'd'),
+    timestampEpochMs: fc.nat(5).map((half) => (half * day) / 2),
+    tokens: fc.integer({ min: 1, max: 9 }),
+    model: fc.constantFrom('x', 'y'),
+  })
+  .map(({ key, tokens, model, ...changes }) =>
+    eventOf(`k${key}`, { ...changes, propertiesJson: `{"model":"${model}","tokens":${tokens}}` }),
+  );
+
+const part = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ batch: fc.array(sent, { minLength: 1, maxLength: 6 }) }) },
+  { weight: 8, arbitrary: fc.record({ asked: question }) },
+  { weight: 3, arbitrary: fc.record({ askedElsewhere: question }) },
+  { weight: 1, arbitrary: fc.constant({ isRebuilt: true }) },
+);
+
+/** What a write does on its way, and how it ends. */
+const change = fc.record({
+  parts: fc.array(part, { minLength: 1, maxLength: 4 }),
+  end: fc.constantFrom('kept', 'kept', 'undone', 'undone', 'refused'),
+});
+
+/** Which of two processes does it. */
+const isFirst = fc.boolean();
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ isFirst, asked: fc.array(question, { minLength: 1, maxLength: 3 }) }) },
+  { weight: 4, arbitrary: fc.record({ isFirst, changes: fc.tuple(change) }) },
+  // These share a transaction.
+  { weight: 1, arbitrary: fc.record({ isFirst, changes: fc.array(change, { minLength: 2, maxLength: 3 }) }) },
+);
+
+type Question = EventAggregation & { readonly isAskedTwice: boolean };
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+/** The effective events, by key. */
+type Events = ReadonlyMap<string, NewEvent>;
+
+async function ask(tx: Transaction, store: Store, asked: Question): Promise<string[][]> {
+  const once = async () => rowsOfReadings(await aggregateOne(store.events, tx, asked));
+  const found = await once();
+  if (asked.isAskedTwice) expect(await once()).toEqual(found);
+  return found;
+}
+
+const recount = (events: Events, asked: Question) => naiveReadings([...events.values()], asked);
+
+const withSent = (events: Events, batch: readonly NewEvent[]): Events =>
+  new Map([...events, ...batch.map((event) => [event.idempotencyKey, event] as const)]);
+
+/** SQLite refuses the commit, after all has been done. */
+async function spoilCommit(tx: Transaction): Promise<void> {
+  await sql`PRAGMA defer_foreign_keys = ON`.execute(tx);
+  await sql`INSERT INTO "eventTotals" VALUES (-1, -1, 0, '') ON CONFLICT DO NOTHING`.execute(tx);
+}
+
+const meantErrors = /^Error: undone$|FOREIGN KEY constraint failed$/;
+
+/** Makes changes at the same time; gives the events that there are then. */
+async function make(store: Store, changes: readonly Change[], { other, before }: Surroundings): Promise<Events> {
+  const isAlone = changes.length === 1;
+  const ended = await Promise.allSettled(
+    changes.map(({ parts, end }) =>
+      store.write(async (tx) => {
+        let events = before;
+        for (const each of parts) {
+          if ('asked' in each) {
+            const found = await ask(tx, store, each.asked);
+            // Otherwise what another has just written may count as well.
+            if (isAlone) expect(found).toEqual(recount(events, each.asked));
+          } else if ('askedElsewhere' in each) {
+            const found = await other.read((elsewhere) => ask(elsewhere, other, each.askedElsewhere));
+            expect(found).toEqual(recount(before, each.askedElsewhere));
+          } else if ('batch' in each) {
+            await store.events.append(tx, 'org-a', each.batch, () => true);
+            events = withSent(events, each.batch);
+          } else await store.events.upkeep?.rebuild(tx);
+        }
+        if (end === 'undone') throw new Error('undone');
+        if (end === 'refused') await spoilCommit(tx);
+      }),
+    ),
+  );
+  for (const outcome of ended) {
+    if (outcome.status === 'rejected') expect(String(outcome.reason)).toMatch(meantErrors);
+  }
+  return changes
+    .filter((_change, place) => ended[place]?.status === 'fulfilled')
+    .flatMap(({ parts }) => parts)
+    .reduce((events, each) => ('batch' in each ? withSent(events, each.batch) : events), before);
+}
+
+interface Surroundings {
+  /** The same database, in another process. */
+  readonly other: Store;
+  readonly before: Events;
+}
+
+test('a meter reads what the events of its moment come to, while two processes write, read and take back', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), async (steps) => {
+      run += 1;
+      const [one, two] = [await open(`${file}.${run}`, { eventUpkeep }), await open(`${file}.${run}`, { eventUpkeep })];
+      await one.write(insertTwoOrganizations);
+      let events: Events = new Map();
+      for (const done of steps) {
+        const [store, other] = done.isFirst ? [one, two] : [two, one];
+        if ('changes' in done) events = await make(store, done.changes, { other, before: events });
+        else {
+          for (const asked of done.asked)
+            expect(await store.read((tx) => ask(tx, store, asked))).toEqual(recount(events, asked));
+        }
+      }
+      await Promise.all([one.close(), two.close()]);
+    }),
+    { numRuns: 20 },
+  );
+}, 120_000);
