@@ -128,7 +128,8 @@ export function createNewestNoter(path: string): NewestNoter {
       orNot(() => appendFileSync(pathOfNote(path), line));
     },
     note(noted) {
-      if (newest === undefined) return;
+      // Many writes share an instant, and looking at the file for each would take as long as the note.
+      if (newest === undefined || noted === newest) return;
       orNot(readAgain);
       if (noted <= newest) return;
       newest = noted;
