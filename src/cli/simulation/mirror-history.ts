@@ -239,7 +239,7 @@ function historicContract(mirrored: MirroredContract): HistoricContract {
   const { contract, plan, entries, budgets, billed, invoices, unknown } = mirrored;
   // Credits that were bought later are on no invoice.
   const own = unknown.length === 0 ? undefined : firstPaidGrant(entries);
-  const lastDay = contract.isActive === false ? (lastDayOf(invoices) ?? contract.startDate) : null;
+  const lastDay = contract.isActive === false ? lastDayOf(contract, invoices) : null;
   const rate = own === undefined ? '0' : textOfNumber(own.creditRateCents);
   return {
     contract: {
@@ -260,19 +260,28 @@ function historicContract(mirrored: MirroredContract): HistoricContract {
         items: billed.map(itemOf),
       },
     },
-    cancelledAt: cancellationOf(lastDay, invoices),
+    cancelledAt: cancellationOf(lastDay, invoices.filter(hasNoLines)),
     budgets: [...budgets],
     ownGrantId: own?.id,
     movements: movementsOf(entries, invoices, own?.id),
   };
 }
 
-/** The end of a cancelled contract, whose date the interface does not show: that of its last invoice that still stands. */
-function lastDayOf(invoices: readonly Invoice[]): string | null {
+/**
+ * The end of a cancelled contract, whose date the interface does not show: that of its last invoice that still stands, or its
+ * first day if every invoice went before it had lines.
+ */
+function lastDayOf({ startDate }: ShownContract, invoices: readonly Invoice[]): string | null {
+  if (invoices.every(hasNoLines)) return startDate;
   const ends = invoices.flatMap(({ status, period }) =>
     status === 'Cancelled' || period === undefined ? [] : [period.end],
   );
   return ends.toSorted().at(-1) ?? null;
+}
+
+/** A draft that went with its contract; an invoice that was cancelled by itself keeps its lines. */
+function hasNoLines({ period }: Invoice): boolean {
+  return period === undefined;
 }
 
 /** The movements as far as a ledger tells: it does not show what a grant is limited to, nor which entry a reversal undoes. */

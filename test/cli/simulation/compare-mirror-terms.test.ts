@@ -11,7 +11,7 @@ import { countedIds, createWorld } from '../../support/world.ts';
 
 let stage: ServedStage;
 let found: Record<string, readonly unknown[]>;
-let notes: readonly unknown[];
+let notes: readonly { readonly customer: string; readonly note: string }[];
 
 beforeAll(async () => {
   stage = await createStage('http', { start: '2026-03-01T00:00:00.000Z' });
@@ -37,6 +37,7 @@ beforeAll(async () => {
   await subscribe('agreed', { overrides: [override] });
   const buyer = await subscribe('buyer', {});
   const unbegun = await subscribe('unbegun', { startDate: '2026-04-10', endDate: '2026-08-10' });
+  const voided = await subscribe('voided', { endDate: '2026-05-01' });
   const leaver = await subscribe('leaver', { planId: await plan('Yearly', tokens, year) });
   stage.clock.set('2026-03-09T00:00:00Z');
   await world.call('credits.grantPaid', { params: buyer, body: { amountCents: 700 } });
@@ -46,6 +47,9 @@ beforeAll(async () => {
     await world.call('bill.run');
   }
   await world.call('contracts.cancel', { params: leaver, body: {} });
+  for (const { id, contractId } of (await world.call('invoices.list', { query: { limit: '100' } })).data) {
+    if (contractId === voided.contractId) await world.call('invoices.cancel', { params: { invoiceId: id } });
+  }
   stage.clock.set('2026-06-01T00:00:00Z');
   await world.call('bill.run');
   await world.close();
@@ -55,7 +59,7 @@ beforeAll(async () => {
   const dearer = `pricing: [{ product: Seats, name: Year, model: FLAT, priceInterval: YEAR, unitAmount: 240 }]`;
   const compare = ['simulate', 'compare', '--database', mirror, '--to', '2026-06-01', '-o', 'json'];
   const { stdout } = await stage.tally([...compare, '--catalog', savedOn(stage, 'dearer.yaml', dearer)]);
-  const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: unknown[] } };
+  const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: typeof notes } };
   found = Object.fromEntries(
     data.customers.map((row) => [
       row['customer'],
@@ -72,8 +76,10 @@ test.each([
   ['a flat amount that was agreed on beside a fixed price is charged each month', 'agreed', [2175, 2175, 2175]],
   ['credits that were bought after the beginning are on no invoice', 'buyer', [3750, 3750, 3750]],
   ['a contract that was cancelled before it began bills nothing', 'unbegun', [0, 0, 0]],
+  ['a contract that ended is billed, though all of its invoices were cancelled', 'voided', [0, 2500, 2500]],
   ['a fee of a year that was billed before a cancellation stays whole', 'leaver', [12000, 12000, 24000]],
 ])('%s', (_rule, customer, amounts) => {
   expect(found[customer]).toEqual(amounts);
-  expect(notes).toEqual([]);
+  const told = notes.filter((each) => each.customer === customer).map(({ note }) => note.split('; ').at(-1));
+  expect(told).toEqual(customer === 'voided' ? ['cancellations are not repeated (2 invoices)'] : []);
 });
