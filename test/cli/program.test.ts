@@ -138,6 +138,13 @@ describe('a command line that is wrong ends with 2, and says what was meant', ()
     if (hint !== undefined) expect(second).toContain(`  hint: ${hint}`);
   });
 
+  test('a time-out that is none is refused before anything is asked', async () => {
+    const line = 'customers create --name Acme --timeout 0';
+    const { code, stderr, asked } = await createShell().run(line, { isTerminal: true, answers: ['name=Ada'] });
+    expect({ code, asked }).toEqual({ code: 2, asked: [] });
+    expect(stderr).toBe('tally: --timeout takes a number of seconds above 0, such as 0.5 or 30, not 0\n');
+  });
+
   test('a switch that is given twice says the same as once, and so does a value', async () => {
     const line = 'customers list --quiet -q --no-input --no-input --expect-env embedded --expect-env embedded';
     expect((await createShell().run(line)).code).toBe(0);

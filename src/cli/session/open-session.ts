@@ -15,11 +15,12 @@ import { tell } from './tell.ts';
 /** Nobody notices a shorter pause. */
 const toldFromMilliseconds = 1_000;
 
-/** Throws a usage error if the global flags contradict each other. */
+/** Throws a usage error if a global flag is wrong, or if they contradict each other. */
 export function openSession(dependencies: Dependencies, flags: GlobalFlags): Session {
   const key = dependencies.env['TALLY_API_KEY'];
   // Concealed before anything can fail, and whatever its form: it must not appear in any message.
   if (key !== undefined) dependencies.terminal.conceal(key);
+  timeoutOf(flags);
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
