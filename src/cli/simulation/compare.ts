@@ -143,8 +143,13 @@ function startOf({ contracts, events }: History, { startDate, grants }: Conditio
 }
 
 function dateOf(flag: string, value: string | undefined): string | undefined {
-  if (value === undefined || dateInput.safeParse(value).success) return value;
-  throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${value}`);
+  if (value === undefined) return value;
+  const { error } = dateInput.safeParse(value);
+  if (error === undefined) return value;
+  const isForm = /^\d{4}-\d\d-\d\d$/.test(value);
+  throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${value}`, {
+    hint: isForm ? `it ${error.issues[0]?.message}` : undefined,
+  });
 }
 
 const grantFlag: FlagSpec = {
