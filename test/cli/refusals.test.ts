@@ -64,6 +64,8 @@ test.each<[string, string, string | undefined, string?]>([
     'a database has no address and no key',
     'give either --database or --base-url',
   ],
+  ['simulate compare --from 2026-03-02 --to 2026-03-02', '--to must be after --from', 'the end is excluded'],
+  ['simulate compare --from 2026-04-01 --to 2026-03-01', '--to must be after --from', 'the end is excluded'],
   ['simulate compare --chart', 'nothing would be different', 'give --catalog, --start-date or --grant'],
   [
     'credits grant k1 --from - --yes',

@@ -11,3 +11,15 @@ export function instantOf(flag: string, text: string | undefined): Temporal.Inst
     throw new BillingError('usage', `${flag} takes a date such as 2026-03-01, not ${text}`, { cause });
   }
 }
+
+/** The instants of `--from` and `--to`. Throws a usage error where nothing is between them. */
+export function spanOf(flags: { readonly from?: string | undefined; readonly to?: string | undefined }): {
+  readonly from: Temporal.Instant | undefined;
+  readonly to: Temporal.Instant | undefined;
+} {
+  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)];
+  if (from !== undefined && to !== undefined && Temporal.Instant.compare(from, to) >= 0) {
+    throw new BillingError('usage', '--to must be after --from', { hint: 'the end is excluded' });
+  }
+  return { from, to };
+}

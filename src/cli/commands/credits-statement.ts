@@ -11,7 +11,7 @@ import type { DocumentFlags, Rendering } from '../documents/document.ts';
 import type { Recipient } from '../documents/parties.ts';
 import { statementOf } from '../documents/statement.ts';
 import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
-import { instantOf } from '../command-line/instant-flag.ts';
+import { spanOf } from '../command-line/instant-flag.ts';
 import { columnPaths } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
@@ -45,7 +45,7 @@ Examples:
     .action(
       async (contractId: string, flags: StatementFlags) =>
         await runAction(async (session) => {
-          const period = periodOf(flags);
+          const period = spanOf(flags);
           await deliver(
             contractId,
             { flags, session },
@@ -54,14 +54,6 @@ Examples:
         }),
     );
 };
-
-function periodOf(flags: StatementFlags): StatementPeriod {
-  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)];
-  if (from !== undefined && to !== undefined && Temporal.Instant.compare(from, to) >= 0) {
-    throw new BillingError('usage', '--to must be after --from', { hint: 'the end is excluded' });
-  }
-  return { from, to };
-}
 
 const view: View = {
   rows: 'data.lines',

@@ -13,6 +13,7 @@ import { drawComparison } from './comparison-chart.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
+import { spanOf } from '../command-line/instant-flag.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
@@ -46,6 +47,7 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   refuseAlone([{ name: 'ascii', goesWith: 'chart' }], { ascii: flags.ascii, chart: flags.chart });
   if (flags.chart === true) checkChart(session.flags);
   const window = { from: dateOf('--from', flags.from), to: dateOf('--to', flags.to) };
+  spanOf(window);
   const startDate = dateOf('--start-date', flags.startDate);
   const grants = (flags.grant ?? []).map(grantOf);
   if (flags.catalog === undefined && startDate === undefined && grants.length === 0) {
