@@ -41,13 +41,21 @@ export function createSqliteEventStore(
   const pages = createEventPages(connection);
   const upkeep = { leastKept: thresholds.leastKept, cache };
   let found: FoundTotals[] = [];
+  let handle = connection.handleCount;
+
+  /** Without those that were read by another handle, which may belong to another file. */
+  function foundHere(): FoundTotals[] {
+    if (handle !== connection.handleCount) found = [];
+    handle = connection.handleCount;
+    return found;
+  }
 
   function keepOrHold(totals: readonly FoundTotals[]): void {
     if (totals.length === 0) return;
     if (connection.isWriting) {
       cache.noteChange();
       keepTotals(connection, totals);
-    } else if (!connection.isReadOnly) found.push(...totals.slice(0, mostFound - found.length));
+    } else if (!connection.isReadOnly) foundHere().push(...totals.slice(0, mostFound - found.length));
   }
 
   return {
@@ -100,9 +108,9 @@ export function createSqliteEventStore(
         rebuildDerived(inTransaction(connection), keys, thresholds);
       },
     },
-    hasFoundTotals: () => found.length > 0,
+    hasFoundTotals: () => foundHere().length > 0,
     keepFoundTotals() {
-      keepTotals(connection, found);
+      keepTotals(connection, foundHere());
       found = [];
     },
   };
