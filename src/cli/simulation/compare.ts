@@ -27,8 +27,9 @@ import type { Comparison, CountedWindow } from './comparison.ts';
 import { readSource } from './history-source.ts';
 import type { HistorySource } from './history-source.ts';
 import type { History } from './history.ts';
-import { replay, unchanged } from './replay.ts';
-import type { Conditions, ExtraGrant } from './replay.ts';
+import { replay } from './replay.ts';
+import { unchanged } from './scene.ts';
+import type { Conditions, ExtraGrant } from './scene.ts';
 
 export interface CompareFlags {
   readonly catalog?: string;

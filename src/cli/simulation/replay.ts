@@ -1,17 +1,14 @@
 /** Replays a history on a service in memory under other conditions: another catalog, start or grant. */
 
 import { assert } from '../../assert.ts';
-import { BillingError, ConflictError } from '../../errors.ts';
-import { textOfNumber } from '../../exact-json.ts';
+import { ConflictError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { midnightOf, timestampOf } from '../../operations/field-rules.ts';
-import type { Billing } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
 import { rateCardBody } from '../catalog/bodies.ts';
 import { planKey, priceKey } from '../catalog/definitions.ts';
 import type { PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
-import type { CatalogFile } from '../catalog/file.ts';
 import { readCatalog } from '../catalog/live.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
 import type { Dependencies } from '../session/session.ts';
@@ -19,27 +16,13 @@ import { overridesOf } from './agreed-prices.ts';
 import type { Invoice } from './books.ts';
 import { ledgerOf, oldestFirst } from './books.ts';
 import { ratesOf } from './frozen-rates.ts';
-import type { HistoricContract, HistoricEvent, History, Movement } from './history.ts';
+import type { HistoricContract, HistoricEvent, History } from './history.ts';
+import { movements } from './movements.ts';
 import { createPassing } from './passing.ts';
-import { idByCode, specifiersOf } from './source-ids.ts';
+import { note, repeated } from './scene.ts';
+import type { Conditions, Deed, Scene } from './scene.ts';
+import { idByCode } from './source-ids.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
-
-export interface ExtraGrant {
-  /** Id of the customer; undefined for all. */
-  readonly customerId: string | undefined;
-  readonly amountCents: bigint;
-  /** The first day of the contract when not given. */
-  readonly at?: string | undefined;
-  readonly expiresAt: string;
-}
-
-export interface Conditions {
-  /** Applied to the existing catalog, as `tally catalog apply` does. */
-  readonly catalog: CatalogFile | undefined;
-  /** First day of service of every contract, instead of its own. */
-  readonly startDate: string | undefined;
-  readonly grants: readonly ExtraGrant[];
-}
 
 export interface ReplayOptions {
   readonly dependencies: Dependencies;
@@ -63,8 +46,6 @@ export interface Replayed {
   readonly incomplete: ReadonlySet<string>;
 }
 
-export const unchanged: Conditions = { catalog: undefined, startDate: undefined, grants: [] };
-
 /** The same history and conditions give the same invoices. */
 export async function replay(history: History, conditions: Conditions, options: ReplayOptions): Promise<Replayed> {
   const opened = await openThrowAway(options.dependencies, options.start, { isListening: false });
@@ -75,8 +56,18 @@ export async function replay(history: History, conditions: Conditions, options: 
     if (conditions.catalog !== undefined) await applyTo(billing, conditions.catalog);
     const live = conditions.catalog === undefined ? before : await readCatalog(billing);
     const oldPlanIds = new Set(before.plans.map(({ id }) => id));
-    const books = { history, conditions, billing, live, oldPlanIds };
-    const scene: Scene = { ...books, ...emptyIds(), notes: [], incomplete: new Set() };
+    const scene: Scene = {
+      history,
+      conditions,
+      billing,
+      live,
+      oldPlanIds,
+      customers: new Map(),
+      contracts: new Map(),
+      entries: new Map(),
+      notes: [],
+      incomplete: new Set(),
+    };
     await makeCustomers(scene);
     for (const each of history.contracts) await makeContract(scene, each);
     await passTime(scene, options);
@@ -85,27 +76,6 @@ export async function replay(history: History, conditions: Conditions, options: 
     await opened.close();
   }
 }
-
-interface Scene {
-  readonly history: History;
-  readonly conditions: Conditions;
-  readonly billing: Billing;
-  readonly live: LiveCatalog;
-  /** Ids of the plans that existed before the other catalog was applied. */
-  readonly oldPlanIds: ReadonlySet<string>;
-  /** Ids at the new service by ids at the source. */
-  readonly customers: Map<string, string>;
-  readonly contracts: Map<string, string>;
-  readonly entries: Map<string, string>;
-  readonly notes: { readonly customerId: string; readonly note: string }[];
-  readonly incomplete: Set<string>;
-}
-
-const emptyIds = () => ({
-  customers: new Map<string, string>(),
-  contracts: new Map<string, string>(),
-  entries: new Map<string, string>(),
-});
 
 async function makeCustomers({ history, billing, customers }: Scene): Promise<void> {
   for (const { id, name } of history.customers) {
@@ -217,11 +187,6 @@ function grantOf({ history, conditions }: Scene, { contract }: HistoricContract)
   return isUsual && conditions.catalog !== undefined ? {} : { creditGrantCents };
 }
 
-interface Deed {
-  readonly at: string;
-  readonly act: () => Promise<unknown>;
-}
-
 async function passTime(scene: Scene, { start, until, onProgress }: ReplayOptions): Promise<void> {
   const { history, billing, customers, contracts } = scene;
   // Usage may be recorded ahead of the clock, and drafts have it.
@@ -302,26 +267,6 @@ function contractFor(
   return own.find(isCurrent) ?? own[0];
 }
 
-function movements(scene: Scene): Deed[] {
-  return scene.history.contracts.flatMap(({ contract, movements: list }) =>
-    list.map((movement) => ({
-      at: movement.at,
-      act: async () => {
-        const contractId = scene.contracts.get(contract.id);
-        if (contractId === undefined) return;
-        const words = `${movement.entry.type} of ${movement.entry.createdAt}`;
-        const made = await repeated(
-          scene,
-          contract.customerId,
-          words,
-          async () => await move(scene, contractId, movement),
-        );
-        if (made !== undefined) scene.entries.set(movement.entry.id, made);
-      },
-    })),
-  );
-}
-
 /** A contract keeps the date of its end if it began on another day: the periods are others then. */
 function isCancelledInTime({ conditions }: Scene, { cancelledAt }: HistoricContract): boolean {
   return cancelledAt !== undefined && conditions.startDate === undefined;
@@ -338,58 +283,6 @@ function cancellations(scene: Scene): Deed[] {
     const words = `the cancellation of contract ${contract.id}`;
     return [{ at: cancelledAt, act: async () => await repeated(scene, contract.customerId, words, cancel) }];
   });
-}
-
-/** Returns the id of the new entry. */
-async function move(scene: Scene, contractId: string, movement: Movement): Promise<string> {
-  const { billing, entries } = scene;
-  const { amountCents, creditAmount, creditRateCents, description, expiresAt, isPromotional } = movement.entry;
-  const isRated = textOfNumber(creditAmount) !== '0';
-  if (movement.kind === 'grant') {
-    const body = {
-      ...(isRated ? { creditAmount, creditRateCents } : { amountCents }),
-      ...(expiresAt === null ? {} : { expiresAt }),
-      description,
-      specifiers: specifiersOf(scene, movement.paysFor),
-    };
-    const call = { params: { contractId }, body };
-    const { data } = (
-      isPromotional ? await billing.call('credits.grant', call) : await billing.call('credits.grantPaid', call)
-    ).body;
-    return data.id;
-  }
-  if (movement.kind === 'adjust') {
-    const grantEntryId = entries.get(movement.grantId);
-    const body = {
-      grantEntryId,
-      description,
-      ...(textOfNumber(amountCents) === '0' ? { creditAmount } : { amountCents }),
-    };
-    return (await billing.call('credits.adjust', { params: { contractId }, body })).body.data.id;
-  }
-  const entryId = entries.get(movement.targetId) ?? '';
-  return (await billing.call('credits.reverse', { params: { contractId, entryId }, body: { description } })).body.data
-    .id;
-}
-
-/** Notes and leaves out whatever the other conditions do not allow. */
-async function repeated<T>(
-  scene: Scene,
-  customerId: string,
-  words: string,
-  act: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!(error instanceof BillingError)) throw error;
-    note(scene, customerId, `${words} cannot be repeated: ${error.message}`);
-    return undefined;
-  }
-}
-
-function note({ notes }: Scene, customerId: string, words: string): void {
-  notes.push({ customerId, note: words });
 }
 
 async function invoicesOf({ billing, customers }: Scene): Promise<ReplayedInvoice[]> {
