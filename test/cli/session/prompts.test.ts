@@ -242,7 +242,7 @@ describe('a write to the database of production', () => {
       dependencies: {
         openBilling: (_target, { isRehearsal }) => {
           openings.push(isRehearsal);
-          const billing = { call: async () => await Promise.resolve({ ...done(), etag: '"1"' }) } as unknown as Billing;
+          const billing = { call: async () => await Promise.resolve({ ...done(), etag: '1' }) } as unknown as Billing;
           return Promise.resolve({ billing, close: () => Promise.resolve() });
         },
       },
