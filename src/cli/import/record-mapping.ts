@@ -61,7 +61,7 @@ export function createRecordMapping(
     if (!isJsonObject(record)) return { reason: 'is not a JSON object' };
     const isCloudEvent = record['specversion'] !== undefined;
     if (isCloudEvents && !isCloudEvent) return { reason: 'is not a CloudEvent: it has no specversion' };
-    const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record);
+    const parts = isCloudEvent ? partsOfCloudEvent(record) : partsOf(record, options);
     if ('reason' in parts) return parts;
     const { fields, columns = fields } = parts;
     const pick = (column: string | undefined, own: unknown) => (column === undefined ? own : fieldAt(columns, column));
@@ -102,9 +102,10 @@ export function createRecordMapping(
 
 /**
  * An event of the interface is recognized by its properties. A record without them that names an event and a customer as the
- * interface does is flat: its other members are properties. The members of any other record have no meaning yet.
+ * interface does is flat: its other members are properties. The members of any other record have no meaning yet, nor
+ * has one called timestamp where a flag names the time.
  */
-function partsOf(record: Members): Parts | { readonly reason: string } {
+function partsOf(record: Members, { timestampColumn }: MappingOptions): Parts | { readonly reason: string } {
   const { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey, properties } = record;
   const own = { eventName, timestamp, customerId, externalCustomerId, contractId, idempotencyKey };
   const names = Object.keys(record);
@@ -114,8 +115,9 @@ function partsOf(record: Members): Parts | { readonly reason: string } {
   }
   const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
   const isFlat = typeof eventName === 'string' && properties === undefined && isOfCustomer;
-  const time =
+  const usual =
     isFlat && timestamp !== undefined ? 'timestamp' : names.find((name) => name.toLowerCase() === 'timestamp');
+  const time = timestampColumn === undefined ? usual : undefined;
   const others = Object.entries(record).filter(([name]) => name !== time && !(isFlat && sentMembers.has(name)));
   return {
     ...(isFlat ? own : { eventName: undefined }),

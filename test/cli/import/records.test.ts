@@ -123,6 +123,10 @@ test('of a plain record the names of the interface are columns like any other', 
   expect(mapped(plain, { ...flags, timestampColumn: 'timestamp' })).toMatchObject({
     event: { timestamp: own.timestamp },
   });
+  const created = '2026-02-02T00:00:00Z';
+  expect(mapped({ ...plain, created }, { ...flags, timestampColumn: 'created' })).toMatchObject({
+    event: { timestamp: created, properties: { eventName: 'js', timestamp: own.timestamp } },
+  });
 });
 
 test('nor do they say anything of one that names no event', () => {
