@@ -1,6 +1,6 @@
 /** `tally demo`: the main job on a new database, with each command shown before its output. */
 
-import { createReadStream, existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -18,7 +18,7 @@ import { tellStory } from '../demo/story.ts';
 import type { StoryInput, Tally } from '../demo/story.ts';
 import { checkReadable } from '../files/files.ts';
 import { unwritable, writeOutputFile } from '../files/output-file.ts';
-import { readBatches } from '../import/batches.ts';
+import { readFileBatches } from '../import/batches.ts';
 import { allowFormats } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
@@ -198,7 +198,7 @@ async function spanOf(file: string): Promise<{ readonly first: Temporal.Instant;
   const options = { delimiter: ',', batchSize: limits.eventsPerBatch, mapping };
   const instants: Temporal.Instant[] = [];
   try {
-    for await (const { events } of readBatches(createReadStream(file), options)) {
+    for await (const { events } of readFileBatches(file, options)) {
       for (const { timestamp } of events) instants.push(Temporal.Instant.from(timestamp));
     }
   } catch (error) {

@@ -1,13 +1,11 @@
 /** Events of the files that a scenario names, read as `tally import events` reads them. */
 
-import { createReadStream } from 'node:fs';
-
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { checkReadable } from '../files/files.ts';
-import { readBatches } from '../import/batches.ts';
+import { readFileBatches } from '../import/batches.ts';
 import { formatOf } from '../import/input.ts';
 import type { Entry } from './scenario-schema.ts';
 import type { UsageEvent } from './usage-event.ts';
@@ -33,7 +31,7 @@ export async function usageOfFile(
   checkReadable(path);
   const read: UsageEvent[] = [];
   const { eventName, eventNameColumn, customer, customerColumn, keyColumn, timestamp: timestampColumn } = entry;
-  const batches = readBatches(createReadStream(path), {
+  const batches = readFileBatches(path, {
     format: formatOf(path, entry.format),
     delimiter: entry.delimiter ?? ',',
     batchSize: limits.eventsPerBatch,

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -77,6 +78,14 @@ describe('events of a file', () => {
     expect(exitCode).toBe(8);
     expect(stderr).toContain('requests.jsonl:2: contractId: names no contract of this customer\n');
     expect(stderr).not.toContain('events[');
+  });
+
+  test('that is cut off say that none of them was taken', async () => {
+    const packed = join(stage.directory, 'cut.jsonl.gz');
+    writeFileSync(packed, gzipSync('{"eventName":"request"}').subarray(0, 30));
+    const { exitCode, stderr } = await played(`{ file: ${packed}, customer: acme }`);
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('hint: it is cut off: get all of it; nothing of this one was imported\n');
   });
 
   test('of a contract that comes later are refused with the line of the scenario', async () => {
