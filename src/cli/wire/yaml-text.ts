@@ -27,11 +27,16 @@ export async function yamlText(value: unknown): Promise<SafeText> {
   });
   visit(document, {
     Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && (node.value === '=' || hasUnsafe(node.value))) node.type = 'QUOTE_DOUBLE';
+      if (typeof node.value === 'string' && isQuoted(node.value)) node.type = 'QUOTE_DOUBLE';
       if (isExactNumber(node.value)) node.value = JSON.rawJSON(withWholeExponent(textOfNumber(node.value)));
     },
   });
   return safeYaml(document.toString({ lineWidth: 0 }));
+}
+
+/** As lines of their own, spaces before the first letter would be lost: they look like what sets the lines in. */
+function isQuoted(text: string): boolean {
+  return text === '=' || hasUnsafe(text) || /^(?=\s).*\n/s.test(text);
 }
 
 function withWholeExponent(number: string): string {

@@ -6,14 +6,18 @@ import { exactNumber } from '../../../src/exact-json.ts';
 
 const mistakable = ['no', 'Off', 'y', '~', '0o7', '0b11', '1_000', '1,000', '12:30:00', '2026-01-01', '<<', '.inf'];
 const acting = ['a\u2028    isPaused: true', 'a\u2029b', 'a\u0085b', 'a\ufeffb', 'a\tb', 'a\nb\u202ec', '\u{e0041}'];
+const blank = [' \n', '  \n\n'];
 
 describe('YAML', () => {
-  test.each([...mistakable, ...acting])('has %j as the text it is, for readers of YAML 1.1 and 1.2', async (text) => {
-    const value = { name: text, [text]: 1, tags: [text, text] };
-    const yaml = await yamlText(value);
-    for (const version of ['1.1', '1.2'] as const) expect(parse(yaml, { version })).toEqual(value);
-    expect(yaml).toMatch(/^[\n\x20-\x7e]*$/);
-  });
+  test.each([...mistakable, ...acting, ...blank])(
+    'has %j as the text it is, for readers of YAML 1.1 and 1.2',
+    async (text) => {
+      const value = { name: text, [text]: 1, tags: [text, text] };
+      const yaml = await yamlText(value);
+      for (const version of ['1.1', '1.2'] as const) expect(parse(yaml, { version })).toEqual(value);
+      expect(yaml).toMatch(/^[\n\x20-\x7e]*$/);
+    },
+  );
 
   test('has quotes around what stands for a default value in YAML 1.1', async () => {
     expect(await yamlText({ name: '=' })).toBe('name: "="\n');
