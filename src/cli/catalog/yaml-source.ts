@@ -27,9 +27,9 @@ export function readYaml(text: string, fileName: string, { example }: { readonly
   const lineAt = (position: number) => lines.linePos(position).line;
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) throw refusal(`${fileName}:${lineAt(problem.pos[0])}`, wordsOf(problem));
+  keepWritten(document);
   const lost = findLostKey(document);
   if (lost !== undefined) throw refusal(`${fileName}:${lineAt(lost.position)}`, lost.message);
-  keepDigits(document);
   const value = valueOf(document, fileName);
   if (value === null || value === undefined) {
     throw new InvalidInputError([{ path: fileName, message: 'the file is empty' }], {
@@ -96,13 +96,14 @@ function problemOfName(name: string): string | undefined {
   return name === '__proto__' ? `__proto__: ${forbiddenNameMessage}` : undefined;
 }
 
-function keepDigits(document: Document.Parsed): void {
+/** Keeps the digits of numbers, and keys as the texts that they are in the data: a `1.10` would become `1.1`. */
+function keepWritten(document: Document.Parsed): void {
   visit(document, {
     Scalar: (key, node) => {
-      if (key === 'key' || typeof node.value !== 'number') return;
+      const { value, source = String(value) } = node;
+      if (key === 'key' && typeof value !== 'string') node.value = source;
       // Forms that JSON lacks (0x10, .5, +1) stay texts, for the schema to refuse.
-      const source = node.source ?? String(node.value);
-      node.value = isNumberText(source) ? exactNumber(source) : source;
+      else if (typeof value === 'number') node.value = isNumberText(source) ? exactNumber(source) : source;
     },
   });
 }

@@ -205,6 +205,14 @@ describe('a file', () => {
     });
   });
 
+  test('has its keys as they are written, whatever else they could be read as', () => {
+    const text = 'oneOf: { 1.10: 3, 1.1: 1, 007: 1, 1e3: 1, 0x10: 1, null: 1, ~: 1, true: 1 }';
+    const { value, lineOf } = readYaml(`${text}\n4.0:\n  - 1\n`, 'scenario.yaml', { example: '' });
+    const oneOf = { '1.10': 3, '1.1': 1, '007': 1, '1e3': 1, '0x10': 1, null: 1, '~': 1, true: 1 };
+    expect(value).toEqual({ oneOf, '4.0': [1] });
+    expect(lineOf(['4.0', 0])).toBe(3);
+  });
+
   test('that spells out a default says the same as one that does not', () => {
     const short = '    model: TIER\n    priceInterval: MONTH\n    pricingTiers: [{ unitAmount: 1 }]';
     const long = `${short.replace('1 }', '1, flatAmount: 0.00 }')}\n    billingMode: RECURRING\n    priceIntervalCount: 1\n    tiering: GRADUATED`;
