@@ -154,7 +154,8 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
   }
   const line = rows.lines[0];
   if (count === 1 && line !== undefined) {
-    refused.push({ line, reason: naming(error.message.replace(/^events\[0\]\.?/, ''), rows.events[0]) });
+    const reason = error.message.replace(/^events\[0\](?:\.|: )?/, '').replaceAll('; events[0].', '; ');
+    refused.push({ line, reason: naming(reason, rows.events[0]) });
     return 0;
   }
   const middle = Math.ceil(count / 2);

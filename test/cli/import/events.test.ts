@@ -91,11 +91,15 @@ describe('a refused row is reported with its line and its reason, and the others
     const lines = [
       { timestamp: '2026-02-01T00:00:00Z', customer: 'acme', tokens: 1 },
       { timestamp: '2026-02-01T00:00:00Z', customer: 'globex', 'tokens; events[0]': {} },
+      { timestamp: '2026-02-30T00:00:00Z', customer: 'acme', tokens: `events[7]${'x'.repeat(4_096)}` },
       { timestamp: '2026-02-01T00:00:00Z', customer: 'acme', tokens: 3 },
     ];
-    const reason = 'properties.tokens; events[0]: must be text, a number, a boolean or null';
+    const reasons = [
+      'properties.tokens; events[0]: must be text, a number, a boolean or null',
+      'timestamp: must be on a day that exists: there is no 2026-02-30; properties.tokens: must have at most 4096 characters',
+    ];
     const report = await importText(lines.map((line) => JSON.stringify(line)).join('\n'), { format: 'jsonl' });
-    expect(report).toMatchObject({ rows: 3, accepted: 2, refused: [{ line: 2, reason }] });
+    expect(report).toMatchObject({ rows: 4, accepted: 2, refused: reasons.map((reason) => ({ reason })) });
     expect(await storedCount()).toBe(2);
   });
 
@@ -103,7 +107,7 @@ describe('a refused row is reported with its line and its reason, and the others
     const customerId = await createCustomer(world, 'initech');
     const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
     const contractId = await createContract(world, { customerId, pricingIds });
-    const table = (tokens: number) =>
+    const table = (tokens: number | string) =>
       [
         'timestamp,customer,tokens,id',
         ...Array.from({ length: 150 }, (_, index) => `2026-01-02 00:00:00,initech,${tokens},${index}`),
@@ -131,6 +135,7 @@ describe('a refused row is reported with its line and its reason, and the others
     expect(report).toMatchObject({ rows: 150, accepted: 0 });
     expect(report.refused).toHaveLength(150);
     expect(requests).toBe(2);
+    expect(await importText(table('events[7]'), options)).toMatchObject({ refused: report.refused });
   });
 
   test('also when all rows of a batch are refused for different reasons', async () => {
