@@ -5,6 +5,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { onceEach } from '../../once.ts';
+import { type Moment, timestampOf } from '../../operations/field-rules.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { everyRow } from '../every-row.ts';
@@ -29,7 +30,8 @@ export async function judgeGrant(input: CallInput, billing: Billing, context: Jo
   const history = await journal.history();
   const same = sameOf(requestHash(grantOperation, input), history.unfinished(place));
   const { externalId = same?.externalId } = request;
-  judged({ ...request, externalId, hasMadeId: request.externalId === undefined }, { history, contractIds, context });
+  const hasMadeId = request.externalId === undefined;
+  judged({ ...request, externalId, hasMadeId }, { history, contractIds, context, now: context.now() });
 }
 
 /** The unfinished grant that the same request without an external id finishes. */
@@ -49,11 +51,16 @@ export async function cappedTogether(
 /** The rules that a grant breaks; throws BillingError `refused` unless the policy is overridden. */
 function judged(
   request: GrantRequest,
-  { history, contractIds, context }: Pick<Beginning, 'history' | 'contractIds' | 'context'>,
+  {
+    history,
+    contractIds,
+    context,
+    now,
+  }: Pick<Beginning, 'history' | 'contractIds' | 'context'> & { readonly now: Moment },
 ): Violation[] {
   const { policy, overrideReason, place, operator } = context;
   if (policy === undefined) return [];
-  const broken = violations(policy, request, { history, contractIds, place, operator, now: context.now() });
+  const broken = violations(policy, request, { history, contractIds, place, operator, now });
   if (broken.length > 0 && overrideReason === undefined) {
     throw refusedByPolicy(policy, `it (${violationWords(broken)})`);
   }
@@ -83,10 +90,13 @@ export function beginGrant(
   else refuseAlike(request, unfinished);
   const externalId = request.externalId ?? same?.externalId ?? context.newId();
   const hasMadeId = request.externalId === undefined;
-  const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context });
+  // It counts for the day for which it is judged, even if midnight passed since the command began.
+  const now = context.now();
+  const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context, now });
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
   return {
     ...facts,
+    at: timestampOf(now),
     externalId,
     ...(hasMadeId ? { isGeneratedId: true } : {}),
     ...valueFacts(request),
