@@ -84,7 +84,8 @@ export function createClient(options: ClientOptions): Client {
     if (wasOpen && howToCheck !== undefined && outcome.status >= 300) {
       throw unknownOutcome(target, `answered ${outcome.status} after a try without an outcome`, howToCheck, outcome);
     }
-    return readAnswer(outcome, readingOf(operation, outcome, howToCheck));
+    const answer: Answer<N> = readAnswer(outcome, readingOf(operation, outcome, howToCheck));
+    return wasOpen && howToCheck !== undefined ? { ...answer, followsOpenTry: true } : answer;
   }
 
   /** Sends until an outcome is final. If no try was answered, any of them may have arrived. */

@@ -150,6 +150,16 @@ describe('writes', () => {
     }
   });
 
+  test.each([
+    ['lost its answer', reset, true],
+    ['was refused for its rate', envelope(429, 'busy'), undefined],
+  ])('an entry that is found there after a try that %s', async (_what, fault, followsOpenTry) => {
+    const found = { headers: { ...json, 'idempotency-replayed': 'true' }, body: '{"data":{"id":"x"}}' };
+    const service = await startFakeService(fault, found);
+    const answer = await startClient(service.url).call('credits.grant', repeatableGrant);
+    expect([answer.isReplay, answer.followsOpenTry]).toEqual([true, followsOpenTry]);
+  });
+
   test('a batch of which one event has no key is not repeated: the service would make another one', async () => {
     for (const idempotencyKey of [undefined, null]) {
       const service = await startFakeService(reset, okAnswer);

@@ -76,8 +76,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     try {
       context.atInterrupt(interruptedWords(name, context));
       const given = await billing.call(name, input);
-      // Nobody else has an id that was made for this call, so what was there already is of a try whose answer was lost.
-      answer = facts.isGeneratedId === true && !isRepeat ? { ...given, isReplay: false } : given;
+      answer = !isRepeat && isOfLostTry(given, facts) ? { ...given, isReplay: false } : given;
     } catch (error) {
       const kind = error instanceof BillingError ? error.kind : 'internal';
       // A busy service did nothing. A grant stays open even so: --resume sends it again later.
@@ -146,6 +145,14 @@ interface Call<N extends OperationName> {
 
 function withId(input: CallInput, { externalId }: JournalFacts): CallInput {
   return { ...input, body: { ...(input.body as Record<string, unknown>), externalId } };
+}
+
+/**
+ * Whether what was there already is of a try of this call whose answer was lost: nobody else has an id that was made for the
+ * call, and the caps must count what was probably granted now.
+ */
+function isOfLostTry({ followsOpenTry, mismatches = [] }: Answer, { isGeneratedId }: JournalFacts): boolean {
+  return isGeneratedId === true || (followsOpenTry === true && mismatches.length === 0);
 }
 
 function isRehearsal(operation: OperationFacts, { body }: CallInput): boolean {

@@ -53,6 +53,18 @@ describe('an entry that was there already', () => {
     expect((await shell.run('journal list --json state')).stdout).toMatch(/"done"[^]*"begun"/);
   });
 
+  test('is of this command itself after a try whose answer was lost, unless it differs or was sent before', async () => {
+    const found = { ...body({ data: entry }), isReplay: true, followsOpenTry: true } as const;
+    const mismatches: string[] = [];
+    const shell = createShell({ reply: () => ({ ...found, mismatches }) });
+    expect(await shell.run(`${grant} -o name`)).toMatchObject({ code: 0, stdout: 'e1\n', stderr: '' });
+    expect((await shell.run(`${grant} -o name`)).stderr).toContain('this entry already exists');
+    mismatches.push('description');
+    expect((await shell.run(grant.replace('t1', 't2'))).code).toBe(7);
+    const states = (await shell.run('journal list --columns state')).stdout.split('\n');
+    expect(states).toEqual(['repeated', 'begun', 'repeated', 'begun', 'done', 'begun', '']);
+  });
+
   test('is none when only the spelling of an instant differs', async () => {
     expect((await createShell({ reply: () => body({ data: entry }) }).run(grant)).code).toBe(0);
   });
