@@ -186,12 +186,13 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   if (data.length < shown.length) tell(session, say`${data.length} of ${shown.length}: --limit shows more`);
 }
 
-/** Beginnings without an outcome, and unknown outcomes; calls finished later are left out. */
+/** Beginnings without an outcome, and unknown outcomes; left out are calls finished later, and repeats of what is there. */
 function unfinished(lines: readonly JournalLine[]): JournalLine[] {
   const keyOf = ({ call, target, params, externalId }: JournalLine) =>
     externalId === undefined ? call : JSON.stringify([target, params, externalId]);
   const last = new Map(lines.map((line) => [keyOf(line), line]));
-  return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line);
+  const there = new Set(lines.filter(({ state }) => state === 'done' || state === 'repeated').map(keyOf));
+  return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line && !there.has(keyOf(line)));
 }
 
 /** Chooses lines by the flags; a text that is not a line never matches. */

@@ -286,6 +286,8 @@ describe('tally journal', () => {
       { ...facts, call: 'c', state: 'unknown', externalId: 'may' },
       { ...facts, call: 'd', state: 'done', ...by, ...after },
       { ...facts, call: 'b', state: 'unknown', externalId: 'april', ...after },
+      // Sent again, what is there stays there.
+      { ...facts, call: 'e', state: 'unknown', ...after },
     ];
     writeFileSync(pathOf(shell), calls.map((call) => `${lineOf(call, undefined, (text) => text)}\n`).join(''));
     const list = 'journal list --unfinished --columns externalId,state';
