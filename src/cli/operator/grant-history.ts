@@ -191,7 +191,12 @@ function begun(now: KnownGrant, before: KnownGrant | undefined): KnownGrant {
   return { ...now, at, operator, amountCents, tries };
 }
 
-/** A grant that existed already was made by an earlier try, or else by somebody whom this journal does not know. */
+/**
+ * A grant that existed already was made by an earlier try, or else by somebody whom this journal does not know; and so it stays,
+ * whatever a later try says.
+ */
 function stateAfter({ state, tries }: KnownGrant, now: CallState): CallState {
-  return state === 'done' || (now === 'repeated' && tries > 1) ? 'done' : now;
+  if (state === 'done' || now === 'done') return 'done';
+  if (state === 'repeated') return state;
+  return now === 'repeated' && tries > 1 ? 'done' : now;
 }

@@ -39,6 +39,18 @@ describe('what was granted', () => {
     ['not known to be done counts, and is unfinished', ['begun', 'unknown'], 500n, true],
     ['found to be done by an earlier try counts once', ['begun', 'unknown', 'begun', 'repeated'], 500n, false],
     ['made by somebody else does not count', ['begun', 'repeated'], 0n, false],
+    [
+      'made by somebody else does not count, however often it is sent',
+      ['begun', 'repeated', 'begun', 'repeated'],
+      0n,
+      false,
+    ],
+    [
+      'made by somebody else is not unfinished, whatever a later try says',
+      ['begun', 'repeated', 'begun', 'unknown'],
+      0n,
+      false,
+    ],
     ['done stays so, whatever a later try says', ['begun', 'done', 'begun', 'refused'], 500n, false],
     ['refused and begun again counts', ['begun', 'refused', 'begun'], 500n, true],
   ])('%s', (_rule, states, cents, isUnfinished) => {
