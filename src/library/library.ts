@@ -44,6 +44,8 @@ export interface Answer<N extends OperationName> {
   readonly etag?: string;
   /** An earlier request with the same externalId made this entry, or the invoice was so already: nothing was done now. */
   readonly isReplay?: boolean;
+  /** A try of this write before the one that was answered may have been carried out; what `isReplay` found may be its work. */
+  readonly followsOpenTry?: true;
   /** Members in which a replayed request differs from the first one. */
   readonly mismatches?: readonly string[];
   /** Of recorded events: how many were recorded before with the same content, and how many replaced an earlier version. */

@@ -131,7 +131,7 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly etag?: string;
   /** An earlier request with the same externalId made this entry, or the invoice was so already: nothing was done now. */
   readonly isReplay?: boolean;
-  /** An earlier try of this write may have been carried out, so that what was there already may be its work. */
+  /** A try of this write before the one that was answered may have been carried out; what `isReplay` found may be its work. */
   readonly followsOpenTry?: true;
   /** Members in which a replayed request differs from the first one (semantics 9). */
   readonly mismatches?: readonly string[];
