@@ -66,12 +66,13 @@ async function planOf(
   opened: OpenForWriting,
 ): Promise<Plan & { readonly rowCount: number }> {
   const kind = await kindOf(command.operation);
+  const source = sourceOf(local);
   const delimiter = delimiterOf(textOf(local, 'delimiter') ?? ',');
   const file = await readCsv(textOf(local, 'from') ?? '', delimiter, session.terminal);
   const ignored = textOf(local, 'ignore')?.split(',') ?? [];
   const { rows, problems } = await readRows(file, kind.rowCommand?.(command) ?? command, { given, ignored });
   const allowZero = local['allow-zero'] === true;
-  const plan = await kind.plan(rows, { opened, source: textOf(local, 'source') ?? '', allowZero });
+  const plan = await kind.plan(rows, { opened, source, allowZero });
   const all = [...problems, ...plan.problems].toSorted((one, other) => one.line - other.line);
   return { ...plan, problems: all, rowCount: rows.length };
 }
@@ -223,6 +224,13 @@ function concurrencyOf(text: string): number {
   const value = Number(text);
   if (/^\d{1,2}$/.test(text) && value >= 1 && value <= 64) return value;
   throw new BillingError('usage', `--concurrency takes 1 to 64, not ${text}`);
+}
+
+/** Throws a usage error for an empty name, from a variable that a script forgot to set: the rows would be those of no name. */
+function sourceOf(local: LocalValues): string {
+  const name = textOf(local, 'source');
+  if (name?.trim() === '') throw new BillingError('usage', '--source needs a name');
+  return name ?? '';
 }
 
 function textOf(local: LocalValues, name: string): string | undefined {

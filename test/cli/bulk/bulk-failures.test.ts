@@ -16,6 +16,8 @@ describe('the command line', () => {
     ['credits grant --from nowhere.csv', 'cannot read nowhere.csv'],
     ['credits grant --from - --concurrency 0', '--concurrency takes 1 to 64'],
     ['credits grant --from - --concurrency 65', '--concurrency takes 1 to 64'],
+    ["credits grant --from - --source ''", '--source needs a name'],
+    ["credits grant --from - --source ' '", '--source needs a name'],
     ['credits grant --from - --input x.json', '--from cannot be used with'],
     ['credits grant --from - --resume', '--from cannot be used with'],
     ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
