@@ -6,45 +6,24 @@
  */
 
 import { counted } from '../../counted.ts';
-import { sha256, sha256Of } from '../../digest.ts';
+import { sha256Of } from '../../digest.ts';
 import { BillingError, ConflictError, UnavailableError, reasonOfStop, reworded } from '../../errors.ts';
 import type { CopyPlace, CopyReport } from '../../operations/maintenance.ts';
-import { compareText } from '../../text-order.ts';
-import { type ClickhouseServer, connectClickhouse } from '../backends/clickhouse/connection.ts';
 import { analyze, goOnCounting } from '../backends/postgres/whole-tables.ts';
-import { withoutLimit } from '../backends/postgres/without-limit.ts';
 import { mirrorFileError } from '../backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../constraint-violation.ts';
 import type { Transaction } from '../database.ts';
 import { isMirrorFile } from '../mirror-file.ts';
-import { isPostgresUrl, openStore, pathOf } from '../open.ts';
+import { isPostgresUrl, pathOf } from '../open.ts';
 import { rowsOfText } from '../raw-query.ts';
 import { readBookFacts, removeBookFact, writeBookFact } from '../records/book-facts.ts';
 import { listOrganizations } from '../records/organizations.ts';
 import { readLedgerHead } from '../records/seals.ts';
 import { readEventHead } from '../records/staged-events.ts';
 import type { Store } from '../store.ts';
-import {
-  type ReadRows,
-  type TableDigest,
-  bookTables,
-  copyTables,
-  digestTables,
-  rowsOfFile,
-  rowsOfServer,
-} from './book-tables.ts';
-import { type ReadEventPage, readPageOf, readPageOfFile, readPageOfServer } from './event-pages.ts';
-
-const usualPage = 5_000;
-
-/** One end of a copy, opened. */
-interface End {
-  readonly place: CopyPlace;
-  readonly store: Store;
-  readonly readRows: ReadRows;
-  readonly readPage: ReadEventPage;
-  readonly close: () => Promise<void>;
-}
+import { differences } from './book-differences.ts';
+import { bookTables, copyTables, digestTables } from './book-tables.ts';
+import { type Content, type End, openEnd, takeTime, usualPage } from './copy-end.ts';
 
 export interface CopyOptions {
   readonly from: CopyPlace;
@@ -108,17 +87,6 @@ export async function measureBook(from: CopyPlace): Promise<CopyReport> {
   }
 }
 
-/** Lets this transaction last as long as it takes to read or write all of a book. */
-async function takeTime(tx: Transaction, { place }: End): Promise<void> {
-  if (isPostgresUrl(place.database)) await rowsOfText(tx, withoutLimit);
-}
-
-/** What is to be copied. */
-interface Content {
-  readonly tables: readonly TableDigest[];
-  readonly organizations: readonly (CopyReport['organizations'][number] & { readonly id: string })[];
-}
-
 /** Throws for a source that cannot be copied. */
 async function organizationsOf(tx: Transaction, { place, store }: End): Promise<Content['organizations']> {
   const known = await listOrganizations(tx);
@@ -161,25 +129,6 @@ function reportOf({ tables, organizations }: Content): CopyReport {
   return {
     tables: tables.map(({ table, rowCount }) => ({ table, rowCount })),
     organizations: organizations.map(({ name, eventCount, ledgerHead }) => ({ name, eventCount, ledgerHead })),
-  };
-}
-
-async function openEnd(
-  place: CopyPlace,
-  options: { readonly readOnly?: boolean; readonly isCopying?: boolean },
-): Promise<End> {
-  const { database, events } = place;
-  const store = await openStore(database, { ...options, events });
-  const server: ClickhouseServer | undefined = events === undefined ? undefined : connectClickhouse(events);
-  return {
-    place,
-    store,
-    readRows: isPostgresUrl(database) ? rowsOfServer : rowsOfFile,
-    readPage: server !== undefined ? readPageOf(server) : isPostgresUrl(database) ? readPageOfServer : readPageOfFile,
-    close: async () => {
-      await store.close();
-      await server?.close();
-    },
   };
 }
 
@@ -348,53 +297,4 @@ async function copyEvents(
     after = last.place;
     onCopied(page.length);
   }
-}
-
-async function differences(
-  tx: Transaction,
-  { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
-): Promise<string[]> {
-  return await target.store.read(async (to) => {
-    await takeTime(to, target);
-    const problems: string[] = [];
-    const copied = new Map((await digestTables(to, target.readRows)).map((each) => [each.table, each]));
-    for (const { table, rowCount, digest } of content.tables) {
-      const copy = copied.get(table);
-      if (copy?.rowCount !== rowCount)
-        problems.push(`${copy?.rowCount ?? 0} of ${counted(rowCount, 'row')} of ${table}`);
-      else if (copy.digest !== digest) problems.push(`a row of ${table} is different`);
-    }
-    for (const { id: orgId, ledgerHead } of content.organizations) {
-      if ((await readLedgerHead(to, orgId)) !== ledgerHead)
-        problems.push(`the ledger of ${orgId} ends in a different seal`);
-      const [was, is] = [await digestEvents(source, tx, orgId), await digestEvents(target, to, orgId)];
-      if (was.count !== is.count)
-        problems.push(`${is.count} of ${counted(was.count, 'version')} of events of ${orgId}`);
-      else if (was.digest !== is.digest) problems.push(`an event of ${orgId} is different`);
-    }
-    return problems;
-  });
-}
-
-async function digestEvents(
-  { readPage }: End,
-  tx: Transaction,
-  orgId: string,
-): Promise<{ readonly count: number; readonly digest: string }> {
-  const hash = sha256();
-  let count = 0;
-  for (let after = 0; ;) {
-    const page = await readPage(tx, orgId, { after, limit: usualPage });
-    const last = page.at(-1);
-    if (last === undefined) return { count, digest: hash.digest('hex') };
-    for (const { versions } of page) {
-      for (const event of versions) hash.update(textOf(event));
-      count += versions.length;
-    }
-    after = last.place;
-  }
-}
-
-function textOf(event: object): string {
-  return `${JSON.stringify(Object.entries(event).toSorted(([a], [b]) => compareText(a, b)))}\n`;
 }
