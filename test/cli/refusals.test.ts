@@ -27,6 +27,7 @@ test.each<[string, string, string | undefined, string?]>([
   ],
   ['credits statement k1 --from 2026-03-02 --to 2026-03-01', '--to must be after --from', 'the end is excluded'],
   ['import events - --event-name call --batch-size 0', '--batch-size takes 1 to 10000, not 0', undefined],
+  ["import events - --event-name call --source ''", '--source needs a name', undefined],
   ['catalog export --json id', 'a catalog is printed whole', 'give -o json, or --jq EXPRESSION'],
   ['catalog schema --json id', 'a schema is printed whole', 'give --jq EXPRESSION'],
   ['profile use', 'missing <name> of the profile', undefined],

@@ -7,6 +7,7 @@ import { assert } from '../../assert.ts';
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import type { Invocation, LocalValues } from '../command-line/invocation.ts';
+import { sourceOf } from '../command-line/source-flag.ts';
 import { delimiterOf, readCsv } from '../files/csv-file.ts';
 import { doneWithout } from '../files/output-file.ts';
 import { openForWriting } from '../session/open-billing.ts';
@@ -66,7 +67,7 @@ async function planOf(
   opened: OpenForWriting,
 ): Promise<Plan & { readonly rowCount: number }> {
   const kind = await kindOf(command.operation);
-  const source = sourceOf(local);
+  const source = sourceOf(textOf(local, 'source'));
   const delimiter = delimiterOf(textOf(local, 'delimiter') ?? ',');
   const file = await readCsv(textOf(local, 'from') ?? '', delimiter, session.terminal);
   const ignored = textOf(local, 'ignore')?.split(',') ?? [];
@@ -224,13 +225,6 @@ function concurrencyOf(text: string): number {
   const value = Number(text);
   if (/^\d{1,2}$/.test(text) && value >= 1 && value <= 64) return value;
   throw new BillingError('usage', `--concurrency takes 1 to 64, not ${text}`);
-}
-
-/** Throws a usage error for an empty name, from a variable that a script forgot to set: the rows would be those of no name. */
-function sourceOf(local: LocalValues): string {
-  const name = textOf(local, 'source');
-  if (name?.trim() === '') throw new BillingError('usage', '--source needs a name');
-  return name ?? '';
 }
 
 function textOf(local: LocalValues, name: string): string | undefined {

@@ -4,6 +4,7 @@ import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { View } from '../../operations/operation.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
+import { sourceOf } from '../command-line/source-flag.ts';
 import { delimiterOf } from '../files/csv-file.ts';
 import { checkReadable } from '../files/files.ts';
 import { readBatches, readFileBatches } from '../import/batches.ts';
@@ -215,7 +216,7 @@ function mappingOf(flags: ImportFlags): MappingOptions {
     properties: flags.property ?? [],
     constants: flags.set ?? [],
     keyColumn: flags.keyColumn,
-    source: flags.source,
+    source: sourceOf(flags.source),
   };
 }
 
