@@ -81,11 +81,12 @@ export function createClient(options: ClientOptions): Client {
       : undefined;
     if (outcome.kind === 'noAnswer') throw noAnswerFailure(outcome, howToCheck);
     // A refusal of this try says nothing about an earlier one.
-    if (wasOpen && howToCheck !== undefined && outcome.status >= 300) {
+    const followsOpenTry = wasOpen && howToCheck !== undefined;
+    if (followsOpenTry && outcome.status >= 300) {
       throw unknownOutcome(target, `answered ${outcome.status} after a try without an outcome`, howToCheck, outcome);
     }
     const answer: Answer<N> = readAnswer(outcome, readingOf(operation, outcome, howToCheck));
-    return wasOpen && howToCheck !== undefined ? { ...answer, followsOpenTry: true } : answer;
+    return followsOpenTry ? { ...answer, followsOpenTry } : answer;
   }
 
   /** Sends until an outcome is final. If no try was answered, any of them may have arrived. */

@@ -2,7 +2,7 @@
 
 import { BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
 import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
-import { checkVersion, pathParameters } from '../operations/operation.ts';
+import { checkVersionForm, pathParameters } from '../operations/operation.ts';
 import type { CallInput, Method, OperationFacts } from '../operations/operation.ts';
 
 export interface Target {
@@ -115,6 +115,6 @@ function segment(name: string, value: string | undefined): string {
 }
 
 function quoted(version: string): string {
-  checkVersion(version);
+  checkVersionForm(version);
   return `"${version}"`;
 }

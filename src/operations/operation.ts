@@ -212,7 +212,7 @@ export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | '
 }
 
 /** Throws BadRequestError for a text that no answer has as its version, and that a header could not carry. */
-export function checkVersion(version: string): void {
+export function checkVersionForm(version: string): void {
   if (/^[!#-~]{1,200}$/.test(version)) return;
   throw new BadRequestError('the version to match must be one that an answer showed, without its quotes');
 }

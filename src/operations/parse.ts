@@ -10,7 +10,7 @@ import { limits } from '../limits.ts';
 import { loadOperation, loadOutline } from './index.ts';
 import type { OperationName, OperationTable } from './index.ts';
 import { listed } from './listed.ts';
-import { checkVersion } from './operation.ts';
+import { checkVersionForm } from './operation.ts';
 import type { CallInput, Operation, Outline } from './operation.ts';
 import { readPlainly, refused } from './plain.ts';
 
@@ -49,7 +49,7 @@ export async function parseCall<N extends OperationName>(
   name: N,
   input: CallInput,
 ): Promise<ParsedInput<OperationTable[N]>> {
-  if (input.ifMatch !== undefined) checkVersion(input.ifMatch);
+  if (input.ifMatch !== undefined) checkVersionForm(input.ifMatch);
   const plain = parsePlainly(await loadOutline(name), input);
   return (plain as ParsedInput<OperationTable[N]> | undefined) ?? parseInput(await loadOperation(name), input);
 }

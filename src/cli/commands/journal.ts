@@ -190,9 +190,12 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
 function unfinished(lines: readonly JournalLine[]): JournalLine[] {
   const keyOf = ({ call, target, params, externalId }: JournalLine) =>
     externalId === undefined ? call : JSON.stringify([target, params, externalId]);
-  const last = new Map(lines.map((line) => [keyOf(line), line]));
-  const there = new Set(lines.filter(({ state }) => state === 'done' || state === 'repeated').map(keyOf));
-  return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line && !there.has(keyOf(line)));
+  const last = new Map<string, JournalLine>();
+  for (const line of lines) {
+    const { state } = last.get(keyOf(line)) ?? {};
+    if (state !== 'done' && state !== 'repeated') last.set(keyOf(line), line);
+  }
+  return lines.filter((line) => isOpen(line.state) && last.get(keyOf(line)) === line);
 }
 
 /** Chooses lines by the flags; a text that is not a line never matches. */

@@ -96,7 +96,7 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
     if (conditions.startDate !== undefined) note(scene, contract.customerId, words);
     return;
   }
-  const endDate = isCancelledInTime(scene, historic) ? contract.endDate : lastDate;
+  const endDate = cancellationIn(scene, historic) === undefined ? lastDate : contract.endDate;
   const plan = planFor(scene, contract.planId);
   const prices = live.pricing.filter(({ id }) => plan.pricingIds.includes(id));
   const rates = ratesOf(historic, history.catalog, { live, prices, other: conditions.catalog });
@@ -267,21 +267,21 @@ function contractFor(
   return own.find(isCurrent) ?? own[0];
 }
 
-/** A contract keeps the date of its end if it began on another day: the periods are others then. */
-function isCancelledInTime({ conditions }: Scene, { cancelledAt }: HistoricContract): boolean {
-  return cancelledAt !== undefined && conditions.startDate === undefined;
+/** When a contract is to be cancelled. One that begins on another day has other periods, and ends on the date on which it did. */
+function cancellationIn({ conditions }: Scene, { cancelledAt }: HistoricContract): string | undefined {
+  return conditions.startDate === undefined ? cancelledAt : undefined;
 }
 
 /** Not known beforehand: a fee of a longer period is billed whole before a contract is cancelled, and in part after it. */
 function cancellations(scene: Scene): Deed[] {
   const { history, billing, contracts } = scene;
   return history.contracts.flatMap((historic): Deed[] => {
-    const { contract, cancelledAt } = historic;
-    const contractId = contracts.get(contract.id);
-    if (cancelledAt === undefined || contractId === undefined || !isCancelledInTime(scene, historic)) return [];
+    const { contract } = historic;
+    const [at, contractId] = [cancellationIn(scene, historic), contracts.get(contract.id)];
+    if (at === undefined || contractId === undefined) return [];
     const cancel = async () => await billing.call('contracts.cancel', { params: { contractId }, body: {} });
     const words = `the cancellation of contract ${contract.id}`;
-    return [{ at: cancelledAt, act: async () => await repeated(scene, contract.customerId, words, cancel) }];
+    return [{ at, act: async () => await repeated(scene, contract.customerId, words, cancel) }];
   });
 }
 
