@@ -211,9 +211,14 @@ export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | '
   return operation.versioned === true && changesState(operation);
 }
 
-/** Throws BadRequestError for a text that no answer has as its version, and that a header could not carry. */
+/** Whether an answer could have this text as its version, and a header can carry it. */
+export function isVersion(text: string): boolean {
+  return /^[!#-~]{1,200}$/.test(text);
+}
+
+/** Throws BadRequestError for a text that no answer has as its version. */
 export function checkVersionForm(version: string): void {
-  if (/^[!#-~]{1,200}$/.test(version)) return;
+  if (isVersion(version)) return;
   throw new BadRequestError('the version to match must be one that an answer showed, without its quotes');
 }
 

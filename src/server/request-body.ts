@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { BadRequestError, BillingError } from '../errors.ts';
 import { bulkBounds, parseExactJson, requestBounds } from '../exact-json.ts';
 import { bytesOf } from '../gathered-bytes.ts';
+import { isVersion } from '../operations/operation.ts';
 import type { Operation } from '../operations/operation.ts';
 
 const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -65,7 +66,8 @@ function textOf(bytes: Uint8Array): string {
 /** The version in an If-Match header, without quotes; undefined if there is no header or any version will do. */
 export function parseIfMatch(header: string | undefined): string | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
-  const version = /^"([!#-~]{1,200})"$/.exec(header.trim())?.[1];
-  if (version === undefined) throw new BadRequestError('If-Match must be one ETag as it was given, in double quotes');
+  const version = /^"(.*)"$/.exec(header.trim())?.[1];
+  if (version === undefined || !isVersion(version))
+    throw new BadRequestError('If-Match must be one ETag as it was given, in double quotes');
   return version;
 }
