@@ -62,9 +62,11 @@ export function createGrantHistory(
 
   function keep(key: string, grant: KnownGrant): void {
     const before = grants.get(key);
-    if (before !== undefined && isGranted(before.state)) count(before, -before.amountCents);
-    if (isGranted(grant.state)) count(grant, grant.amountCents);
     grants.set(key, grant);
+    const wasCounted = before !== undefined && isGranted(before.state);
+    if (wasCounted && isGranted(grant.state) && isCountedAlike(before, grant)) return;
+    if (wasCounted) count(before, -before.amountCents);
+    if (isGranted(grant.state)) count(grant, grant.amountCents);
   }
 
   function count({ place, operator, contractId, at }: KnownGrant, cents: bigint): void {
@@ -172,6 +174,12 @@ function grantOf(line: JournalFacts, contractId: string): KnownGrant {
 
 function isGranted(state: CallState): boolean {
   return state === 'done' || isOpen(state);
+}
+
+/** Of two states of one grant: contract and target are the same. */
+function isCountedAlike(one: KnownGrant, other: KnownGrant): boolean {
+  const isSameAmount = one.amountCents === other.amountCents && one.place.environment === other.place.environment;
+  return isSameAmount && one.at === other.at && one.operator === other.operator;
 }
 
 /** Whether a grant was sent and its outcome is unknown. */

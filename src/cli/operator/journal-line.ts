@@ -50,7 +50,9 @@ export interface JournalLine extends JournalFacts {
   readonly hash: string;
 }
 
-const hashed = /^(.*),"hash":"([0-9a-f]{64})"\}$/s;
+/** The end of a line. */
+const hashed = /^,"hash":"([0-9a-f]{64})"\}$/;
+const hashedLength = `,"hash":"${'0'.repeat(64)}"}`.length;
 
 /** Removes secrets from a text; from a name only the known ones. */
 export type Clean = (text: string, isName?: boolean) => string;
@@ -69,14 +71,17 @@ export function lineOf(facts: JournalFacts, previous: string | undefined, clean:
 
 /** The line in a text; undefined if the text is not a line or was changed after it was written. */
 export function readLine(text: string): JournalLine | undefined {
-  const match = hashed.exec(text);
-  if (match === null || sha256Of(`${match[1]}}`) !== match[2]) return undefined;
-  return reviveExactJson(text) as JournalLine;
+  const named = namedHash(text);
+  if (named === undefined || sha256Of(`${text.slice(0, -hashedLength)}}`) !== named) return undefined;
+  const line = JSON.parse(text) as JournalLine;
+  // Only a body holds numbers. Most come out as they were written.
+  const { body } = line;
+  return body === undefined || text.includes(JSON.stringify(body)) ? line : (reviveExactJson(text) as JournalLine);
 }
 
 /** The hash that the next line carries: the one this text names, whether or not it still matches. */
 export function namedHash(text: string): string | undefined {
-  return hashed.exec(text)?.[2];
+  return hashed.exec(text.slice(-hashedLength))?.[1];
 }
 
 export interface Verification {

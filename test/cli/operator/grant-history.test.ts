@@ -76,6 +76,13 @@ describe('what was granted', () => {
     expect(history.grantedBy(here, 'ada', day)).toBe(500n);
   });
 
+  test('sent again by a profile that calls the same address by another environment counts there, once', () => {
+    const production = { ...here, environment: 'production' };
+    const history = historyOf(line('begun'), line('unknown'), line('begun', production));
+    expect(history.grantedBy(here, 'ada', day)).toBe(0n);
+    expect(history.grantedBy(production, 'ada', day)).toBe(500n);
+  });
+
   test('adds up by operator and day, and by contract and month, of one service', () => {
     const history = historyOf(
       line('done'),

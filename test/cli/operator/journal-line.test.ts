@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
+import { exactNumber } from '../../../src/exact-json.ts';
 import { lineOf, readLine, verifyLines } from '../../../src/cli/operator/journal-line.ts';
 import type { JournalFacts } from '../../../src/cli/operator/journal-line.ts';
 
@@ -27,6 +28,12 @@ describe('a line', () => {
   test('reads back as it was written', () => {
     expect(whole.map((text) => readLine(text)?.call)).toEqual(['a', 'b', 'c', 'd']);
     expect(verifyLines(whole)).toEqual({ lines: 4, head: readLine(whole[3] ?? '')?.hash, findings: [] });
+  });
+
+  test.each(['1.10', '1e3', '0.0000001', '9007199254740993', '7'])('keeps the digits of %s in a body', (text) => {
+    const body = { creditAmount: exactNumber(text), metadata: { creditAmount: text } };
+    const line = readLine(lineOf({ ...facts('a'), body }, undefined, (kept) => kept));
+    expect(JSON.stringify(line?.body)).toBe(JSON.stringify(body));
   });
 
   test.each<[string, string[], number[]]>([
