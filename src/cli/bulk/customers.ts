@@ -5,7 +5,7 @@ import type { Billing } from '../../operations/index.ts';
 import { loadOperation } from '../../operations/index.ts';
 import { parseInput } from '../../operations/parse.ts';
 import { valueAt } from '../wire/rows.ts';
-import { counted } from '../terminal/safe-text.ts';
+import { counted, say } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
 import { throwIfOfFlags } from './rows.ts';
@@ -18,6 +18,7 @@ export const customers: BulkKind = {
       refusals: [],
       summary: { words: counted(rows.length, 'customer'), rows: [], view: { rows: 'totals', columns: [] } },
       unitsFor: (billing) => rows.map((row) => unitOf(row, billing)),
+      noteOfRepeated: (known) => say`there already, and left as they are: ${counted(known, 'customer')}`,
     };
   },
 };

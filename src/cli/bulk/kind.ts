@@ -4,6 +4,7 @@ import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import type { Unit } from './apply.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
@@ -30,6 +31,8 @@ export interface Plan {
   readonly refusals: readonly Problem[];
   readonly summary: Summary;
   readonly unitsFor: (billing: Billing) => readonly Unit[];
+  /** What is said of so many repeated rows, if they need not be what the file says now. */
+  readonly noteOfRepeated?: (rows: number) => SafeText;
   /** The service that the rows are sent to, if it needs more facts than it would find by itself. */
   readonly billing?: Billing;
 }

@@ -54,7 +54,8 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     const applied = await applyUnits(plan.unitsFor(plan.billing ?? opened.billing), session, { concurrency });
     const unwritten =
       resultPath === undefined ? undefined : await writeResultFile(resultPath, applied.outcomes, session.terminal);
-    await report(applied, session, { written: unwritten === undefined ? resultPath : undefined, unwritten });
+    const result = { written: unwritten === undefined ? resultPath : undefined, unwritten };
+    await report(applied, session, { plan, result });
   } finally {
     session.dependencies.atInterrupt(undefined);
     await opened.close();
@@ -177,7 +178,7 @@ interface ResultFile {
 async function report(
   { outcomes, stoppedBy }: Applied,
   session: Session,
-  { written, unwritten }: ResultFile,
+  { plan, result: { written, unwritten } }: { readonly plan: Plan; readonly result: ResultFile },
 ): Promise<void> {
   const { output } = session;
   const count = (status: RowOutcome['status']) => outcomes.filter((row) => row.status === status).length;
@@ -199,6 +200,8 @@ async function report(
     written === undefined ? 'all of them with --result FILE or -o json' : `all of them are in ${written}`,
   );
   await printBody({ data }, { view, fields }, session);
+  const { repeated } = counts;
+  if (repeated > 0 && plan.noteOfRepeated !== undefined) tell(session, plan.noteOfRepeated(repeated));
   const beside = unwritten === undefined ? '' : `; ${unwritten.message}`;
   const again = 'repeat the command to go on: no row is done twice';
   if (stoppedBy !== undefined) {
