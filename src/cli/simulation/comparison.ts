@@ -1,5 +1,6 @@
 /** Compares two replays: what each customer is billed, and the effect of the changed conditions. */
 
+import { BillingError } from '../../errors.ts';
 import { exactNumber } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { counted } from '../../counted.ts';
@@ -46,7 +47,10 @@ export interface CountedWindow {
   readonly isShortened?: boolean;
 }
 
-/** Counts invoices whose billing period begins on or after `from`, and before `until`; never cancelled ones. */
+/**
+ * Counts invoices whose billing period begins on or after `from`, and before `until`; never cancelled ones. Throws if no period
+ * begins then, which would look like a comparison without a difference.
+ */
 export function compare(
   history: History,
   { before, after }: { readonly before: Replayed; readonly after: Replayed },
@@ -55,6 +59,11 @@ export function compare(
   const untilEpochMs = Date.parse(until);
   const isWithin = ({ period }: Invoice) =>
     period !== undefined && (from === undefined || period.start >= from) && Date.parse(period.start) < untilEpochMs;
+  const all = [...history.billed, ...[before, after].flatMap(({ invoices }) => invoices.map(({ invoice }) => invoice))];
+  if (from !== undefined && !all.some(isWithin)) {
+    const words = `no billing period begins from ${from} on and before ${until}: there is nothing to compare`;
+    throw new BillingError('invalidInput', words, { hint: 'give an earlier --from, or a later --to' });
+  }
   const isCounted = (invoice: Invoice) => invoice.status !== 'Cancelled' && isWithin(invoice);
   const totalOf = (invoices: readonly Invoice[]) =>
     invoices.filter(isCounted).reduce((sum, { totalCents }) => sum + centsOf(totalCents), 0n);

@@ -238,6 +238,8 @@ describe('tally simulate compare', () => {
     [['--to', '1999-12-31'], 2, 'not 1999-12-31\n  hint: it must be in the years 2000 to 2100\n'],
     [['--from', 'March'], 2, '--from takes a date such as 2026-03-01, not March\n'],
     [['--grant', 'amount-cents=1', '--to', '2026-03-01'], 8, 'nothing happens before 2026-03-01'],
+    [['--grant', 'amount-cents=1', '--from', '2026-03-02', '--to', '2026-04-01'], 8, 'no billing period begins from'],
+    [['--grant', 'amount-cents=1', '--from', '2031-01-01'], 8, 'no billing period begins from 2031-01-01 on'],
     [['--grant', 'amount-cents=1', '--chart', '-o', 'csv'], 2, '--chart draws a picture'],
     [['--grant', 'amount-cents=1', '--json', 'nothing'], 2, 'there is no field "nothing"'],
     [['--catalog', 'nothing.yaml'], 2, 'cannot read nothing.yaml'],
