@@ -33,7 +33,7 @@ interface ListFlags {
 const printedAtOnce = 10_000;
 
 const about = [
-  'Every write from here is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation, SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too. Each line carries the hash of the one before it; no line is ever changed.',
+  'Every write from here is a line of journal/journal.jsonl in the data directory: who, when, profile and environment, operation, SHA-256 of the request, external id, outcome and id of the answer. What moves money is written before it is sent too. Each line carries the hash of the one before it; no line is ever changed. What it says of grants is kept in journal.jsonl.known too, to be read faster; that file can be deleted.',
   'A grant without --external-id gets one, which is in the journal before the grant is sent. When the answer is lost, the same command finishes that grant instead of making another, and tally credits grant --resume finishes all of them.',
 ].join(' ');
 

@@ -21,6 +21,7 @@ export interface KnownGrant {
   /** When it was first sent with this amount. */
   readonly at: string;
   readonly amountCents: bigint;
+  /** Like `isGeneratedId` and `body`, of one whose outcome is unknown. */
   readonly requestHash: string;
   readonly isGeneratedId: boolean;
   readonly body: unknown;
@@ -49,16 +50,23 @@ export interface GrantHistory {
   grantedTo(place: Place, contractIds: readonly string[], month: string): bigint;
   /** A copy, for grants that are planned and not sent. */
   fork(): GrantHistory;
+  /** From what is known now, the same history can be made. */
+  readonly known: KnownHistory;
 }
 
-export function createGrantHistory(
-  known: ReadonlyMap<string, KnownGrant> = new Map(),
-  counted: ReadonlyMap<string, ReadonlyMap<string, bigint>> = new Map(),
-): GrantHistory {
-  const grants = new Map(known);
+export interface KnownHistory {
+  readonly grants: ReadonlyMap<string, KnownGrant>;
   /** By span, then by operator or contract: each row of a file asks for all contracts of its customer. */
-  const sums = new Map([...counted].map(([span, cents]) => [span, new Map(cents)]));
-  const openCalls = new Map<string, JournalFacts>();
+  readonly sums: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
+  readonly openCalls: ReadonlyMap<string, JournalFacts>;
+}
+
+const nothing: KnownHistory = { grants: new Map(), sums: new Map(), openCalls: new Map() };
+
+export function createGrantHistory(known: KnownHistory = nothing): GrantHistory {
+  const grants = new Map(known.grants);
+  const sums = new Map([...known.sums].map(([span, cents]) => [span, new Map(cents)]));
+  const openCalls = new Map(known.openCalls);
 
   function keep(key: string, grant: KnownGrant): void {
     const before = grants.get(key);
@@ -112,7 +120,8 @@ export function createGrantHistory(
       const ofMonth = sums.get(spanKey(place, month));
       return contractIds.reduce((sum, id) => sum + (ofMonth?.get(id) ?? 0n), 0n);
     },
-    fork: () => createGrantHistory(grants, sums),
+    fork: () => createGrantHistory({ grants, sums, openCalls }),
+    known: { grants, sums, openCalls },
   };
 }
 
@@ -151,7 +160,8 @@ function isSameSubject(open: JournalFacts, { operation, params }: JournalFacts):
   return open.operation === operation && open.params?.['contractId'] === params?.['contractId'];
 }
 
-function keyOf({ target, organization = '' }: Place, contractId: string, externalId: string): string {
+/** Names a grant among all that a history knows. */
+export function keyOf({ target, organization = '' }: Place, contractId: string, externalId: string): string {
   return JSON.stringify([target, organization, contractId, externalId]);
 }
 

@@ -3,7 +3,7 @@
 import { closeSync, constants, fdatasyncSync, fstatSync, readSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { namedHash } from './journal-line.ts';
+import { hashedLength, namedHash } from './journal-line.ts';
 import { whileLocked } from '../target/lock-file.ts';
 import { makePrivateDirectory, openPrivateFile } from '../target/private-file.ts';
 import type { Machine } from '../target/private-file.ts';
@@ -17,11 +17,27 @@ const pieceBytes = 1024 * 1024;
 export interface JournalFile {
   /** Every line, including a last one that was cut off. */
   read(): readonly string[];
+  /** Has lines up to a mark not shown to a follower; false, and all are shown, if the file does not have them. */
+  startAfter(mark: Mark): boolean;
   /**
-   * Calls `write` with a function that appends, while no other process can. Lines are on the disk when it resolves. With
-   * `onLine`, every line from other processes that was not shown yet comes first.
+   * Calls `write` with a function that appends, while no other process can. Lines are on the disk when it resolves. With a
+   * follower, every line from other processes that was not shown yet comes first.
    */
-  hold(write: (append: Append) => void, onLine?: (text: string) => void): Promise<void>;
+  hold(write: (append: Append) => void, follower?: Follower): Promise<void>;
+}
+
+export interface Follower {
+  onLine(text: string): void;
+  /** All lines were shown, so many bytes of them just now; the mark is missing if the last one was cut off. */
+  onShown?(bytes: number, mark: Mark | undefined): void;
+}
+
+/** The place behind a line. */
+export interface Mark {
+  /** Of the file up to there. */
+  readonly bytes: number;
+  /** The hash that this line names. */
+  readonly head: string;
 }
 
 /** Appends a line, made from the hash of the one before it. */
@@ -39,7 +55,18 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
         closeSync(file);
       }
     },
-    async hold(write, onLine) {
+    startAfter(mark) {
+      const file = openPrivateFile(path, machine, constants.O_RDONLY);
+      if (file === undefined) return false;
+      try {
+        const isThere = headAt(file, mark.bytes) === mark.head;
+        if (isThere) shown = mark.bytes;
+        return isThere;
+      } finally {
+        closeSync(file);
+      }
+    },
+    async hold(write, follower) {
       await makePrivateDirectory(dirname(path), machine, 'TALLY_DATA_DIR');
       await whileLocked(path, machine, () => {
         const { O_RDWR, O_CREAT, O_APPEND } = constants;
@@ -47,8 +74,9 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
         if (file === undefined) throw new Error(`${path} could not be created`);
         try {
           const { size } = fstatSync(file);
-          if (onLine !== undefined) {
-            for (const line of linesWithin(file, shown, size)) onLine(line);
+          if (follower !== undefined) {
+            for (const line of linesWithin(file, shown, size)) follower.onLine(line);
+            follower.onShown?.(size - shown, markAt(file, size));
             shown = size;
           }
           let tail: Tail | undefined;
@@ -65,13 +93,24 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
           const bytes = Buffer.from(`${tail.isWhole ? '' : '\n'}${texts.join('')}`);
           writeFileSync(file, bytes);
           fdatasyncSync(file);
-          if (onLine !== undefined) shown = size + bytes.length;
+          if (follower !== undefined) shown = size + bytes.length;
         } finally {
           closeSync(file);
         }
       });
     },
   };
+}
+
+function markAt(file: number, bytes: number): Mark | undefined {
+  const head = headAt(file, bytes);
+  return head === undefined ? undefined : { bytes, head };
+}
+
+/** The hash that the line before a place names; undefined if no such line ends there. */
+function headAt(file: number, bytes: number): string | undefined {
+  const end = readRange(file, Math.max(0, bytes - hashedLength - 1), bytes).toString('utf8');
+  return end.endsWith('\n') ? namedHash(end.slice(0, -1)) : undefined;
 }
 
 interface Tail {

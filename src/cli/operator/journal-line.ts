@@ -52,7 +52,7 @@ export interface JournalLine extends JournalFacts {
 
 /** The end of a line. */
 const hashed = /^,"hash":"([0-9a-f]{64})"\}$/;
-const hashedLength = `,"hash":"${'0'.repeat(64)}"}`.length;
+export const hashedLength = `,"hash":"${'0'.repeat(64)}"}`.length;
 
 /** Removes secrets from a text; from a name only the known ones. */
 export type Clean = (text: string, isName?: boolean) => string;
@@ -66,13 +66,23 @@ export function lineOf(facts: JournalFacts, previous: string | undefined, clean:
   const text = JSON.stringify(line, function cleaned(this: unknown, key, value: unknown) {
     return typeof value === 'string' ? clean(value, this === line && names.has(key)) : value;
   });
+  return seal(text);
+}
+
+/** The JSON of an object, with its own hash as the last member. */
+export function seal(text: string): string {
   return `${text.slice(0, -1)},"hash":"${sha256Of(text)}"}`;
+}
+
+/** Whether a sealed text is as it was written. */
+export function isAsSealed(text: string): boolean {
+  const named = namedHash(text);
+  return named !== undefined && sha256Of(`${text.slice(0, -hashedLength)}}`) === named;
 }
 
 /** The line in a text; undefined if the text is not a line or was changed after it was written. */
 export function readLine(text: string): JournalLine | undefined {
-  const named = namedHash(text);
-  if (named === undefined || sha256Of(`${text.slice(0, -hashedLength)}}`) !== named) return undefined;
+  if (!isAsSealed(text)) return undefined;
   const line = JSON.parse(text) as JournalLine;
   // Only a body holds numbers. Most come out as they were written.
   const { body } = line;

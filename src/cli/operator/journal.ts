@@ -6,8 +6,10 @@ import { BillingError } from '../../errors.ts';
 import { createGrantHistory } from './grant-history.ts';
 import type { GrantHistory } from './grant-history.ts';
 import { createJournalFile } from './journal-file.ts';
+import type { Follower } from './journal-file.ts';
 import { lineOf, readLine } from './journal-line.ts';
 import type { Clean, JournalFacts } from './journal-line.ts';
+import { keepHistory, readKeptHistory } from './kept-history.ts';
 import type { Machine } from '../target/private-file.ts';
 import { redact, withoutSecrets } from '../terminal/redact.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -28,6 +30,12 @@ export function journalPath(dataDirectory: string): string {
   return join(dataDirectory, 'journal', 'journal.jsonl');
 }
 
+/**
+ * Bytes of lines that are read again and again before what they tell is kept anew: some hundred grants, or in a long journal
+ * such a part of it that what is written grows no faster than the journal.
+ */
+const mostReadAgain = (allBytes: number): number => Math.max(256 * 1024, allBytes / 16);
+
 interface Waiting {
   readonly facts: (history: GrantHistory) => JournalFacts | undefined;
   readonly resolve: () => void;
@@ -37,11 +45,24 @@ interface Waiting {
 /** Lines that wait at the same time are written together, to avoid a wait for the disk per line in bulk work. */
 export function createJournal(path: string, machine: Machine, secrets: readonly string[] = []): Journal {
   const file = createJournalFile(path, machine);
-  const history = createGrantHistory();
+  const keptPath = `${path}.known`;
+  let history = createGrantHistory();
   const clean: Clean = (text, isName = false) => (isName ? withoutSecrets(text, secrets) : redact(text, secrets));
   let waiting: Waiting[] = [];
   let isWriting = false;
   let follows = false;
+  let hasWritten = false;
+  const follower: Follower = {
+    onLine(text) {
+      const line = readLine(text);
+      if (line !== undefined) history.observe(line);
+    },
+    onShown(bytes, mark) {
+      // Later it also knows lines of its own as they were before secrets were removed.
+      if (hasWritten || mark === undefined || bytes <= mostReadAgain(mark.bytes)) return;
+      keepHistory(keptPath, { mark, known: history.known });
+    },
+  };
 
   async function write(): Promise<void> {
     isWriting = true;
@@ -68,21 +89,26 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
             const line = facts(history);
             if (line?.state === 'begun') refuseUnkept(line, clean);
             if (line !== undefined) append((previous) => lineOf(line, previous, clean));
-            if (line !== undefined && isFollowing) history.observe(line);
+            if (line !== undefined && isFollowing) {
+              history.observe(line);
+              hasWritten = true;
+            }
             settled.push(resolve);
           } catch (error) {
             settled.push(() => reject(error));
           }
         }
       },
-      isFollowing ? observeText : undefined,
+      isFollowing ? follower : undefined,
     );
     return settled;
   }
 
-  function observeText(text: string): void {
-    const line = readLine(text);
-    if (line !== undefined) history.observe(line);
+  function follow(): void {
+    if (follows) return;
+    follows = true;
+    const kept = readKeptHistory(keptPath, machine);
+    if (kept !== undefined && file.startAfter(kept.mark)) history = createGrantHistory(kept.known);
   }
 
   async function enqueue(facts: Waiting['facts']): Promise<void> {
@@ -96,11 +122,11 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
     prepare: async () => await enqueue(() => undefined),
     record: async (facts) => await enqueue(() => facts),
     async decide(facts) {
-      follows = true;
+      follow();
       await enqueue(facts);
     },
     async history() {
-      follows = true;
+      follow();
       await enqueue(() => undefined);
       return history;
     },
