@@ -111,6 +111,15 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
       expect(creditsInput({ allowZero: false }).parse(exactNumber(literal))).toBe(expected);
     },
   );
+
+  test.each([
+    [{ allowZero: false }, '0', 'above 0'],
+    [{ allowZero: true }, '-1', 'of 0 or more'],
+    [{ allowZero: false, allowNegative: true }, '0', 'other than 0'],
+  ])('as %o, %s is refused in words that say which numbers are taken', (options, literal, words) => {
+    const { error } = creditsInput(options).safeParse(exactNumber(literal));
+    expect(error?.issues[0]?.message).toBe(`must be a number ${words} with at most 6 decimals, at most 1000000000000`);
+  });
 });
 
 describe('prices are decimal texts without sign or exponent', () => {
