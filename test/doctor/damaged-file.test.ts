@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
+import { asOrdinaryUser } from '../store/test-file.ts';
 import { makeSoundBook } from './sound-book.ts';
 import type { SoundBook } from './sound-book.ts';
 
@@ -47,3 +48,20 @@ test.each([
   expect(new Set(found.findings.map(({ check }) => check))).toEqual(new Set(['integrity']));
   expect(found.findings[0]?.fix).toContain('tally restore');
 });
+
+// Windows has no such directories.
+test.skipIf(process.platform === 'win32')(
+  'a damaged file is reported by doctor where nothing can be written to its directory',
+  async () => {
+    const backups = join(directory, 'backups');
+    mkdirSync(backups);
+    chmodSync(directory, 0o755);
+    const file = join(backups, 'cut.db');
+    writeFileSync(file, bytesOf('is cut', readFileSync(sound)), { mode: 0o444 });
+    chmodSync(backups, 0o555);
+    const maintenance = createMaintenance({ now: () => book.now });
+    const found = await asOrdinaryUser(() => maintenance.examine(file, { isFull: false, events: undefined }));
+    chmodSync(backups, 0o755);
+    expect(found.findings.filter(({ severity }) => severity === 'error')).toMatchObject([{ check: 'integrity' }]);
+  },
+);

@@ -16,7 +16,7 @@ const allPages = 2_147_483_647;
  */
 export async function copyDatabase(source: string, target: string, name: string): Promise<void> {
   try {
-    const { database, isOutdated } = openForReading(source, connect);
+    const { opened: database, isOutdated } = openForReading(source, connect);
     try {
       await backup(database, target, { rate: allPages });
       if (isOutdated()) throw changedError(source);

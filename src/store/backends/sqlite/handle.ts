@@ -66,26 +66,26 @@ export function openHandle(path: string, options: StoreOptions): Handle {
       if (!isNotWritable(error)) throw error;
     }
   }
-  const { database, isOutdated } = openForReading(path, (location) => connect(location, options, true));
-  return { isReadOnly: true, ...closing(database), isOutdated, nameFault: none, noteLog: none };
+  const { opened, isOutdated } = openForReading(path, (location) => connect(location, options, true));
+  return { isReadOnly: true, ...closing(opened), isOutdated, nameFault: none, noteLog: none };
 }
 
 /**
  * Opens a file that is only read. If its directory is not writable, SQLite reads a file only when told that it never changes.
  * That holds while there is no log beside the file; the stamp notices when the file changes after all.
  */
-export function openForReading(
+export function openForReading<T>(
   path: string,
-  connectTo: (location: string | URL) => DatabaseSync,
-): Pick<Handle, 'database' | 'isOutdated'> {
+  open: (location: string | URL) => T,
+): Pick<Handle, 'isOutdated'> & { readonly opened: T } {
   try {
-    return { database: connectTo(path), isOutdated: never };
+    return { opened: open(path), isOutdated: never };
   } catch (error) {
     if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
-    return { database: connectTo(url), isOutdated: () => stampOf(path) !== stamp };
+    return { opened: open(url), isOutdated: () => stampOf(path) !== stamp };
   }
 }
 

@@ -17,6 +17,7 @@ import type {
 import { differencesBetween } from '../../inspection.ts';
 import { type SqliteConnection, openConnection, pragma } from './connection.ts';
 import { isCorrupt } from './errors.ts';
+import { openForReading } from './handle.ts';
 import { lossesOf, type NewestNote } from './newest-note.ts';
 import { prepareSchema } from './schema.ts';
 
@@ -44,20 +45,24 @@ export async function inspectDatabase(
 
 /** What can be said of a file that can no longer be read as a database; `failure` is the reason. */
 export function inspectDamaged(path: string, failure: Error): Inspection {
-  const database = new DatabaseSync(path, { readOnly: true, readBigInts: true, defensive: true });
+  const damages = openForReading(path, damagesAt).opened;
+  return {
+    location: path,
+    schemaVersion: versionInHeader(path),
+    exposedFiles: exposedFiles(path),
+    passingCopies: passingBeside(path),
+    scarceDisk: scarceDisk(path),
+    lostSpans: [],
+    damages: damages.length > 0 ? damages : [failure.message],
+    danglingReferences: [],
+    schemaDifferences: [],
+  };
+}
+
+function damagesAt(location: string | URL): string[] {
+  const database = new DatabaseSync(location, { readOnly: true, readBigInts: true, defensive: true });
   try {
-    const damages = damagesOf(database, 'integrity_check');
-    return {
-      location: path,
-      schemaVersion: versionInHeader(path),
-      exposedFiles: exposedFiles(path),
-      passingCopies: passingBeside(path),
-      scarceDisk: scarceDisk(path),
-      lostSpans: [],
-      damages: damages.length > 0 ? damages : [failure.message],
-      danglingReferences: [],
-      schemaDifferences: [],
-    };
+    return damagesOf(database, 'integrity_check');
   } finally {
     database.close();
   }
