@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync } from 'node:fs';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -8,6 +6,10 @@ import { BillingError } from '../../src/errors.ts';
 import { openConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { isBusy, isInputOutputFailure, meaningOf } from '../../src/store/backends/sqlite/errors.ts';
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
+import { refusal } from '../support/refusal.ts';
+import { asOrdinaryUser, directory, file, fill, open, useTestFile } from './test-file.ts';
+
+useTestFile();
 
 function sqliteError(errcode: number, message = 'what SQLite says'): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
@@ -67,13 +69,20 @@ describe('what SQLite answers', () => {
     expect(meaningOf('text', 'f')).toBe('text');
   });
 
-  test('a handle whose write or sync failed is never used again', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-errors-'));
-    const connection = await openConnection(join(directory, 'billing.db'), {});
-    onTestFinished(() => {
-      connection.close();
-      rmSync(directory, { recursive: true });
+  // Windows has no such modes.
+  test.skipIf(process.platform === 'win32')('a file that this user may not read: the hint says so', async () => {
+    await fill();
+    chmodSync(directory, 0o777);
+    chmodSync(file, 0o000);
+    expect(await refusal(asOrdinaryUser(() => open()))).toMatchObject({
+      kind: 'unavailable',
+      hint: expect.stringContaining('that this user may read the file'),
     });
+  });
+
+  test('a handle whose write or sync failed is never used again', async () => {
+    const connection = await openConnection(file, {});
+    onTestFinished(() => connection.close());
     const writeOnce = async (failure?: Error) => {
       await connection.begin('write');
       connection.execute('CREATE TABLE IF NOT EXISTS "t" ("a")');

@@ -171,7 +171,7 @@ const meanings: Readonly<Record<number, (path: string, cause: Error) => Error>> 
   [code.cannotOpen]: (path, cause) =>
     new UnavailableError(`the database ${path} cannot be opened: ${cause.message}`, {
       cause,
-      hint: 'check the path, and that its directory exists and is writable',
+      hint: 'check the path, that this user may read the file and what lies beside it (-wal, -shm), and that its directory exists and is writable',
     }),
   // SQLite has tried for ten seconds by then.
   [code.protocol]: (path, cause) =>
