@@ -99,7 +99,7 @@ function openFile(path: string, flags: number): number | undefined {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (code === 'ELOOP') throw refusal(`${path} is a symbolic link`, 'put the file itself there');
     if (flags !== constants.O_RDONLY) throw error;
-    throw refusal(`${path} cannot be read: ${code}`);
+    throw refusal(`${path} cannot be read: ${reasonOfFile(error)}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { readPrivateFile } from '../../../src/cli/target/private-file.ts';
+import { asOrdinaryUser } from '../../store/test-file.ts';
 
 test.skipIf(process.platform === 'win32')('the command that mends a mode is one that a shell takes', () => {
   const path = join(mkdtempSync(join(tmpdir(), "o'brien-")), 'config.json');
@@ -23,4 +24,12 @@ test.skipIf(process.platform === 'win32').each([
   make(path);
   const machine = { platform: 'linux', userId: undefined, now: () => 0 };
   expect(() => readPrivateFile(path, machine)).toThrow(`${path} is not a file`);
+});
+
+test.skipIf(process.platform === 'win32')('a file that this user may not read is refused in words', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'private-')), 'config.json');
+  writeFileSync(path, '{}', { mode: 0o000 });
+  const machine = { platform: 'linux', userId: undefined, now: () => 0 };
+  const reading = asOrdinaryUser(async () => await Promise.resolve(readPrivateFile(path, machine)));
+  await expect(reading).rejects.toThrow(`${path} cannot be read: permission denied`);
 });
