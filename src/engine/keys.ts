@@ -11,6 +11,7 @@ import type { Scope } from '../operations/operation.ts';
 import type { Transaction } from '../store/database.ts';
 import { findApiKey, findApiKeyAndTime, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
 import type { ApiKey } from '../store/records/api-keys.ts';
+import { readBookFacts, refuseUnfinished } from '../store/records/book-facts.ts';
 import { findClock } from '../store/records/clock.ts';
 import {
   findOrganization,
@@ -32,19 +33,21 @@ const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
 /**
  * The local owner acting for an organization: the one named by id or name, else the oldest, which is made when the
- * database has none. Throws NotFoundError for an unknown name, UnavailableError where the first cannot be made.
+ * database has none. Throws NotFoundError for an unknown name, UnavailableError where the first cannot be made, ConflictError
+ * for a copy that is not whole yet.
  */
 export async function findOwner(dependencies: EngineDependencies, organization?: string): Promise<Caller> {
   const { store } = dependencies;
   if (organization !== undefined) {
     const [named, all] = await store.read(async (tx) => {
+      await refuseBegunCopy(dependencies, tx);
       const found = await findOrganization(tx, organization);
       return [found, found === undefined ? await listOrganizations(tx) : []] as const;
     });
     if (named === undefined) throw unknownOrganization(organization, hintOn(all));
     return ownerOf(named);
   }
-  const oldest = await store.read(oldestOrganization);
+  const oldest = await store.read(async (tx) => await oldestOrganization(dependencies, tx));
   if (oldest !== undefined) return ownerOf(oldest);
   if (store.isReadOnly) {
     throw new UnavailableError(`the database ${store.location} has no organization and is read-only`, {
@@ -52,7 +55,9 @@ export async function findOwner(dependencies: EngineDependencies, organization?:
     });
   }
   // Looked for again inside the write: another process may have made it meanwhile.
-  return ownerOf(await store.write(async (tx) => (await oldestOrganization(tx)) ?? (await addFirst(dependencies, tx))));
+  return ownerOf(
+    await store.write(async (tx) => (await oldestOrganization(dependencies, tx)) ?? (await addFirst(dependencies, tx))),
+  );
 }
 
 /** The caller of an API key. Throws UnauthorizedError with the words of semantics 1. */
@@ -149,8 +154,17 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   },
 };
 
-async function oldestOrganization(tx: Transaction): Promise<Organization | undefined> {
+async function oldestOrganization(
+  dependencies: EngineDependencies,
+  tx: Transaction,
+): Promise<Organization | undefined> {
+  await refuseBegunCopy(dependencies, tx);
   return (await listOrganizations(tx))[0];
+}
+
+/** A database that was empty when it was opened may hold a part of another book by now. */
+async function refuseBegunCopy({ store }: EngineDependencies, tx: Transaction): Promise<void> {
+  refuseUnfinished(await readBookFacts(tx), store.location);
 }
 
 async function addFirst(dependencies: EngineDependencies, tx: Transaction): Promise<Organization> {

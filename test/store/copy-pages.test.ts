@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { createEngine } from '../../src/engine/engine.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { rowsOfFile } from '../../src/store/copy/book-tables.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
@@ -14,6 +15,7 @@ import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { isPostgresUrl, openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { countedBytes, countedIds, createClock } from '../support/world.ts';
 import { contractRow, eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
@@ -132,6 +134,33 @@ test('a book whose events were dropped is not copied, and nothing is made for a 
     message: expect.stringContaining('it cannot be copied'),
   });
   expect(existsSync(to.database)).toBe(false);
+});
+
+test('a program that has opened a database before a copy begins to fill it does not use that copy', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const [from, to] = [{ database: join(directory, 'book.db') }, { database: join(directory, 'copy.db') }];
+  const source = await openStore(from.database);
+  await source.write(insertTwoOrganizations);
+  await source.write((tx) => source.events.append(tx, 'org-a', [eventOf('a')], () => true));
+  await source.close();
+  const store = await openStore(to.database);
+  const { now } = createClock();
+  const engine = createEngine({
+    store,
+    now,
+    newId: countedIds(),
+    randomBytes: countedBytes(),
+    finalizationGraceHours: 0,
+  });
+  const onProgress = () => {
+    throw new Error('interrupted');
+  };
+  await expect(copyBook({ from, to, onProgress })).rejects.toThrow('interrupted');
+  for (const organization of [undefined, 'org-a']) {
+    await expect(engine.owner(organization)).rejects.toThrow(`${to.database} is a copy that is not finished`);
+  }
+  await engine.close();
 });
 
 test('rows of a file, which may be a megabyte each, are read few at a time, each once and in their order', async () => {
