@@ -3,7 +3,7 @@
 import { isExactNumber, textOfNumber } from '../../exact-json.ts';
 import type { Column, ColumnFormat, View } from '../../operations/operation.ts';
 import { currency } from '../../operations/wire-values.ts';
-import { safe, say } from '../terminal/safe-text.ts';
+import { safe, safeJson, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -44,7 +44,8 @@ export function wireText(value: unknown): string {
   if (isExactNumber(value)) return textOfNumber(value);
   if (typeof value === 'string' || typeof value === 'boolean') return String(value);
   const isPlainList = Array.isArray(value) && value.every((each) => typeof each !== 'object' || each === null);
-  return isPlainList ? value.map(wireText).join(',') : JSON.stringify(value);
+  // Escaped as JSON does: made visible like other texts, it could not be parsed.
+  return isPlainList ? value.map(wireText).join(',') : safeJson(JSON.stringify(value));
 }
 
 /** An instant for a person: without milliseconds where there are none. */

@@ -21,3 +21,12 @@ test('an amount is in USD where no currency is told', () => {
     '1.00 USD',
   );
 });
+
+test.each(['\u202e', '\u200b', '\ufeff', '\u2028', '\u009b31m', '\u007f', '\u001b[2J', '\n'])(
+  'a record in a cell is JSON of the same value, although it has %j',
+  (text) => {
+    const properties = { [text]: [text, { [text]: text }] };
+    const cell = cellText({ properties }, { header: '', path: 'properties' });
+    expect(JSON.parse(cell)).toEqual(properties);
+  },
+);
