@@ -134,6 +134,16 @@ describe('a refusal names every field by its path', () => {
     ['customers.create', { name: 'A', contacts: '' }, 'contacts: must be a list'],
     [
       'contracts.create',
+      {
+        planId: 'p',
+        customerId: 'c',
+        startDate: '2026-03-01',
+        creditSettings: { alertThresholdsCents: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] },
+      },
+      'creditSettings.alertThresholdsCents: must have at most 10 elements',
+    ],
+    [
+      'contracts.create',
       { planId: 'p'.repeat(256), customerId: 'c', startDate: '2026-03-01' },
       'planId: must have at most 255 characters',
     ],
