@@ -178,8 +178,13 @@ function amountIssues(items: readonly ContractItem[], overrides: readonly Overri
 
 /** Without these issues usage that no rate names would be given away unnoticed. */
 function unpricedIssues(items: readonly ContractItem[]): InputIssue[] {
-  const isUnpriced = ({ model, tiering, unitAmount, fallbackUnitAmount }: ContractItem): boolean =>
-    model === 'USAGE' && tiering === 'NONE' && unitAmount === undefined && fallbackUnitAmount === undefined;
+  const isUnpriced = ({ model, tiering, unitAmount, fallbackUnitAmount, dimensionRates }: ContractItem): boolean =>
+    model === 'USAGE' &&
+    tiering === 'NONE' &&
+    unitAmount === undefined &&
+    fallbackUnitAmount === undefined &&
+    // An override of a meter may name no dimension: its rate is for all usage.
+    dimensionRates.every(({ dimensions }) => Object.keys(dimensions).length > 0);
   return items.filter(isUnpriced).map(({ pricingName }) => ({
     path: 'planId',
     message: `the price "${pricingName}" has no unit amount, and the rate card of its meter no fallback`,

@@ -26,6 +26,8 @@ async function offer(fallbackUnitAmount: string | null) {
   return { customerId, meterId, pricingId, body: { planId, customerId, startDate: '2026-03-01' } };
 }
 
+type Offered = Pick<Awaited<ReturnType<typeof offer>>, 'meterId' | 'pricingId'>;
+
 describe('a contract with a price of usage that has no amount of its own', () => {
   test('is billed by the rate card', async () => {
     const { body, ...parts } = await offer('0.5');
@@ -43,12 +45,20 @@ describe('a contract with a price of usage that has no amount of its own', () =>
     expect((await world.call('contracts.list')).total).toBe(0);
   });
 
-  test('takes the amount of an override', async () => {
+  test.each([
+    ['of its price', ({ pricingId }: Offered) => ({ basePricingId: pricingId, unitAmount: '0.25' })],
+    ['of all usage of its meter', ({ meterId }: Offered) => ({ meterId, dimensions: {}, unitAmount: '0.25' })],
+  ])('takes the amount of an override %s', async (_what, override) => {
     const { body, ...parts } = await offer(null);
-    const overrides = [{ basePricingId: parts.pricingId, unitAmount: '0.25' }];
-    const { data } = await world.call('contracts.create', { body: { ...body, overrides } });
+    const { data } = await world.call('contracts.create', { body: { ...body, overrides: [override(parts)] } });
     const acme = { ...parts, contractId: data.id };
     await use(world, acme, { at: '2026-03-01T00:00:00Z', tokens: 2, model: 'new' });
     expect(linesOf(await invoiceAt(world, acme, 0))).toEqual(['Tokens 50']);
+  });
+
+  test('is refused where an override names a rate for some of its usage alone', async () => {
+    const { body, meterId } = await offer(null);
+    const overrides = [{ meterId, dimensions: { model: 'new' }, unitAmount: '0.25' }];
+    expect(await refusal(world, 'contracts.create', { body: { ...body, overrides } })).toContain('has no unit amount');
   });
 });
