@@ -1,11 +1,23 @@
 /** What a transaction for reading is refused, by the connection's own look at a statement. */
 
+import { chmod, copyFile } from 'node:fs/promises';
+
 import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
 import { watchStatements } from '../reliability/statements.ts';
 import { refusal } from '../support/refusal.ts';
-import { addCustomer, customers, openFilled, useTestFile } from './test-file.ts';
+import {
+  addCustomer,
+  asOrdinaryUser,
+  customers,
+  directory,
+  file,
+  fill,
+  open,
+  openFilled,
+  useTestFile,
+} from './test-file.ts';
 
 useTestFile();
 
@@ -62,4 +74,34 @@ describe('a transaction for reading', () => {
     stop();
     expect(statements.filter((sql) => sql.includes('query_only'))).toEqual([]);
   });
+
+  // Windows has no such directories.
+  test.skipIf(process.platform === 'win32')(
+    'fails where the file changes meanwhile in a directory that cannot be written, and its next one sees the change',
+    async () => {
+      await fill();
+      const changed = `${file}.changed`;
+      await copyFile(file, changed);
+      const writer = await open(changed);
+      await addCustomer(writer, 'c');
+      await writer.close();
+      await chmod(file, 0o444);
+      await chmod(directory, 0o555);
+      const store = await asOrdinaryUser(() => open());
+      const reading = store.read(async (tx) => {
+        await tx.selectFrom('organizations').select('id').execute();
+        await chmod(directory, 0o755);
+        await chmod(file, 0o644);
+        await copyFile(changed, file);
+        await chmod(file, 0o444);
+        await chmod(directory, 0o555);
+        return (await tx.selectFrom('customers').select('id').execute()).length;
+      });
+      expect(await refusal(reading)).toMatchObject({
+        kind: 'unavailable',
+        message: `the database ${file} changed while it was read`,
+      });
+      expect(await asOrdinaryUser(() => customers(store))).toBe(4);
+    },
+  );
 });

@@ -10,7 +10,7 @@ import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
 import { keepNewest } from '../../../once.ts';
 import type { StoreOptions } from '../../store.ts';
-import { isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
+import { changedError, isInputOutputFailure, nameFaults, readOnlyError } from './errors.ts';
 import { isWritable, openHandle, prepareFile } from './handle.ts';
 import { waitForLock } from './lock-wait.ts';
 
@@ -33,7 +33,8 @@ export interface SqliteConnection {
   readonly busyMilliseconds: number;
   /**
    * A prepared statement; the same text gives the same statement while the connection lives. Integers are read as bigint. A
-   * transaction for reading is refused any statement that could write.
+   * transaction for reading is refused any statement that could write, and any once a file has changed that SQLite was told
+   * never changes: it would read a part of each state.
    */
   prepare(sql: string): StatementSync;
   /** Runs statements that give no rows; not in a transaction for reading. */
@@ -59,8 +60,9 @@ function isReading(sql: string): boolean {
   return ownReadings.has(sql) || sql.startsWith('select ') || /^\s*SELECT\b/i.test(sql) || otherReadings.test(sql);
 }
 
+const ends = new Set(['COMMIT', 'ROLLBACK']);
 const factsOfFile = ['user_version', 'application_id', 'data_version'].map((name) => `PRAGMA ${name}`);
-const ownReadings = new Set(['BEGIN', 'COMMIT', 'ROLLBACK', ...factsOfFile]);
+const ownReadings = new Set(['BEGIN', ...ends, ...factsOfFile]);
 const otherReadings = /^\s*WITH\b(?!.*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)|^PRAGMA \w+_check(?:\(\d+\))?$/is;
 
 /** Opens `path`; makes a missing file, unless it is opened for reading only. */
@@ -121,6 +123,7 @@ export async function openConnection(location: string, options: StoreOptions): P
         statements.set(sql, known);
         keepNewest(statements, cachedStatements);
       }
+      if (access === 'read' && !ends.has(sql) && handle.isOutdated()) throw changedError(path);
       // Tested only where it matters, because the patterns are compiled on first use.
       if (access === 'read' && !(known.isReading ??= isReading(sql))) throw readOnlyError(path);
       return known.statement;

@@ -107,6 +107,13 @@ export function readOnlyError(path: string, cause?: unknown): UnavailableError {
   });
 }
 
+export function changedError(path: string): UnavailableError {
+  return new UnavailableError(`the database ${path} changed while it was read`, {
+    retryAfterSeconds: 1,
+    hint: 'repeat the command',
+  });
+}
+
 export function unknownCommitError(path: string, cause: unknown): UnknownOutcomeError {
   return new UnknownOutcomeError(
     `the disk failed during a commit to the database ${path}; whether the change was kept is not known`,
