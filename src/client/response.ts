@@ -264,7 +264,8 @@ const makers: Readonly<Partial<Record<ErrorKind, Maker>>> = {
 /** The issues that a message lists; put together, they give the same message. */
 function issuesOf(message: string): InputIssue[] {
   return message.split('; ').map((part) => {
-    const [, path, words] = /^([^\s:]+): (.*)$/s.exec(part) ?? [];
+    // The names of metadata and properties may have spaces; a sentence has its first one after a word.
+    const [, path, words] = /^(\w+(?:[.[].*?)?): (.*)$/s.exec(part) ?? [];
     return path === undefined || words === undefined ? { path: '', message: part } : { path, message: words };
   });
 }

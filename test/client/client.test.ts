@@ -161,6 +161,8 @@ describe('through a service of ours', () => {
       { path: '', message: 'at least one field is required' },
       { path: '', message: 'one of two: the other is wrong' },
       { path: 'metadata.a', message: 'is wrong: say\nwhy' },
+      { path: 'metadata.cost center', message: 'must be text' },
+      { path: 'rates[0].dimensions.a b', message: 'is not a group key' },
     ];
     const thrown = new InvalidInputError(issues);
     const service = await startService(createSampleEngine({ 'customers.get': async () => Promise.reject(thrown) }));
