@@ -123,7 +123,7 @@ export async function openConnection(location: string, options: StoreOptions): P
         statements.set(sql, known);
         keepNewest(statements, cachedStatements);
       }
-      if (access === 'read' && !ends.has(sql) && handle.isOutdated()) throw changedError(path);
+      if (access === 'read' && handle.isOutdated() && !ends.has(sql)) throw changedError(path);
       // Tested only where it matters, because the patterns are compiled on first use.
       if (access === 'read' && !(known.isReading ??= isReading(sql))) throw readOnlyError(path);
       return known.statement;

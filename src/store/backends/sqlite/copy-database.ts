@@ -2,9 +2,8 @@
 
 import { backup, DatabaseSync } from 'node:sqlite';
 
-import { UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
-import { isFullDisk, meaningOf } from './errors.ts';
+import { changedError, isFullDisk, meaningOf } from './errors.ts';
 import { openForReading } from './handle.ts';
 
 /** More than any database has. All pages go in one step, because writers between two steps could make it restart for ever. */
@@ -45,10 +44,4 @@ function connect(location: string | URL): DatabaseSync {
     database.close();
     throw error;
   }
-}
-
-function changedError(source: string): UnavailableError {
-  return new UnavailableError(`the database ${source} changed while it was copied; nothing was made of it`, {
-    hint: 'repeat the command',
-  });
 }
