@@ -122,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
       const { outcome } = await exchange(probe, { canRepeat: true, deadline });
       if (outcome.kind === 'noAnswer') throw noAnswerFailure({ ...outcome, mayHaveArrived: false }, undefined);
       // A proxy may answer so in front of any service.
-      const isOfProxy = isTallybook === undefined && temporaryStatuses.has(outcome.status);
+      const isOfProxy = isTallybook === undefined && (outcome.status >= 500 || temporaryStatuses.has(outcome.status));
       if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
       isTallybook ??= false;
     }

@@ -149,14 +149,16 @@ describe('services of other makers', () => {
   });
 
   test.each([
-    [503, { kind: 'unavailable', hint: 'wait 1 s, and repeat the command' }],
-    [502, { kind: 'internal' }],
-    [504, { kind: 'internal' }],
-    [429, { kind: 'rateLimited', retryAfterSeconds: 1 }],
-  ])('a proxy that answers %i in front of one of ours does not make it foreign', async (status, failure) => {
+    [503, limits.requestAttempts, { kind: 'unavailable', hint: 'wait 1 s, and repeat the command' }],
+    [502, limits.requestAttempts, { kind: 'internal' }],
+    [504, limits.requestAttempts, { kind: 'internal' }],
+    [429, limits.requestAttempts, { kind: 'rateLimited', retryAfterSeconds: 1 }],
+    [500, 1, { kind: 'internal' }],
+    [522, 1, { kind: 'internal' }],
+  ])('a proxy that answers %i in front of one of ours does not make it foreign', async (status, tries, failure) => {
     const ours = { ...okAnswer, headers: { ...json, 'tallybook-version': '1.2.3' } };
     const refusal = { status, headers: { 'retry-after': '1' }, body: '<html>later</html>' };
-    const service = await startFakeService(refusal, refusal, refusal, refusal, ours);
+    const service = await startFakeService(...Array.from({ length: tries }, () => refusal), ours);
     const client = startClient(service.url);
     const resume = async () => await client.call('customers.resume', { params: { customerId: 'x' } });
     await expect(resume()).rejects.toMatchObject({ ...failure, message: `${service.host} answered ${status}` });
