@@ -58,12 +58,14 @@ describe('--dry-run', () => {
   });
 
   test.each([
-    ['bill run', 'all of it was done, and nothing was kept'],
-    ['events drop --before 2026-01-01', 'nothing was changed'],
+    ['bill run --dry-run', 'all of it was done, and nothing was kept'],
+    ['bill run --rehearse', 'all of it was done, and nothing was kept'],
+    ['events drop --before 2026-01-01 --dry-run', 'nothing was changed'],
+    ['events drop --before 2026-01-01 --rehearse', 'nothing was changed'],
   ])('asks nobody on production where it rehearses, and says what became of it: %s', async (line, words) => {
     const shell = createShell();
     await shell.run('profile add books --environment production --database ./books.db');
-    const { code, stderr } = await shell.run(`${line} --dry-run --profile books`);
+    const { code, stderr } = await shell.run(`${line} --profile books`);
     expect([code, stderr]).toEqual([0, expect.stringContaining(`dry run on production: ${words}\n`)]);
   });
 
