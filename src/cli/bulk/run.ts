@@ -121,10 +121,18 @@ async function rehearse(plan: Plan, session: Session, { opened, concurrency }: S
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
   const before = earlier === 0 ? '' : `; ${earlier} of ${counted(outcomes.length, 'row')} done before`;
   tell(session, say`dry run: ${words}${before}; nothing was sent`);
-  if (bad.length === 0) return;
-  throw new BillingError('checkFailed', `${bad.length} of ${counted(outcomes.length, 'row')} would be refused`, {
-    hint: bad.length === outcomes.length ? 'correct them' : 'correct them, or only the other rows will be done',
-  });
+  if (bad.length > 0) throw wouldFail(bad, outcomes.length);
+}
+
+function wouldFail(bad: readonly RowOutcome[], rowCount: number): BillingError {
+  const untried = bad.filter(({ status }) => status === 'unknown').length;
+  const refused = bad.length - untried;
+  const words = [
+    ...(refused > 0 ? [`${refused} of ${counted(rowCount, 'row')} would be refused`] : []),
+    ...(untried > 0 ? [`${untried} of ${counted(rowCount, 'row')} could not be tried`] : []),
+  ];
+  const correct = refused === rowCount ? 'correct them' : 'correct them, or only the other rows will be done';
+  return new BillingError('checkFailed', words.join(', '), { hint: untried > 0 ? 'repeat the command' : correct });
 }
 
 async function showTotals({ words, rows, view }: Summary, { terminal, flags }: Session): Promise<void> {

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError, UnsentError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/operations/index.ts';
+import type { Answer, Billing } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
 const never = async () => await new Promise<void>(() => undefined);
@@ -233,6 +233,19 @@ describe('a service that fails', () => {
     const { code, stderr } = await shell.run('credits grant --from - --yes', { input: row });
     expect([code, stderr]).toEqual([9, expect.stringContaining('no answer')]);
     expect(stderr).not.toContain('there is no contract');
+  });
+
+  test('that can try no row of a dry run does not have the rows corrected', async () => {
+    const failed = new BillingError('unavailable', 'the disk is full', soon);
+    const billing = { call: async () => await Promise.reject(failed) } as unknown as Billing;
+    const opened = { billing, rehearsal: billing, close: async () => {} };
+    const shell = createShell({
+      dependencies: { untilStopped: never, openBilling: async () => await Promise.resolve(opened) },
+    });
+    const two = rows.slice(0, 3).join('\n');
+    const { code, stderr } = await shell.run('customers create --from - --dry-run', { input: two });
+    expect(code).toBe(10);
+    expect(stderr).toMatch(/\ntally: 2 of 2 rows could not be tried\n {2}hint: repeat the command\n$/);
   });
 
   test('is told by the lines of the file, in whichever order the rows were sent', async () => {
