@@ -3,13 +3,13 @@
 import { join } from 'node:path';
 
 import { BillingError } from '../../errors.ts';
+import { once } from '../../once.ts';
 import { createGrantHistory } from './grant-history.ts';
 import type { GrantHistory } from './grant-history.ts';
 import { createJournalFile } from './journal-file.ts';
 import type { Follower } from './journal-file.ts';
 import { lineOf, readLine } from './journal-line.ts';
 import type { Clean, JournalFacts } from './journal-line.ts';
-import { keepHistory, readKeptHistory } from './kept-history.ts';
 import type { Machine } from '../target/private-file.ts';
 import { redact, withoutSecrets } from '../terminal/redact.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -50,19 +50,8 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
   const clean: Clean = (text, isName = false) => (isName ? withoutSecrets(text, secrets) : redact(text, secrets));
   let waiting: Waiting[] = [];
   let isWriting = false;
-  let follows = false;
+  let follower: Follower | undefined;
   let hasWritten = false;
-  const follower: Follower = {
-    onLine(text) {
-      const line = readLine(text);
-      if (line !== undefined) history.observe(line);
-    },
-    onShown(bytes, mark) {
-      // Later it also knows lines of its own as they were before secrets were removed.
-      if (hasWritten || mark === undefined || bytes <= mostReadAgain(mark.bytes)) return;
-      keepHistory(keptPath, { mark, known: history.known });
-    },
-  };
 
   async function write(): Promise<void> {
     isWriting = true;
@@ -81,35 +70,42 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
 
   async function writeTogether(batch: readonly Waiting[]): Promise<(() => void)[]> {
     const settled: (() => void)[] = [];
-    const isFollowing = follows;
-    await file.hold(
-      (append) => {
-        for (const { facts, resolve, reject } of batch) {
-          try {
-            const line = facts(history);
-            if (line?.state === 'begun') refuseUnkept(line, clean);
-            if (line !== undefined) append((previous) => lineOf(line, previous, clean));
-            if (line !== undefined && isFollowing) {
-              history.observe(line);
-              hasWritten = true;
-            }
-            settled.push(resolve);
-          } catch (error) {
-            settled.push(() => reject(error));
+    const following = follower;
+    await file.hold((append) => {
+      for (const { facts, resolve, reject } of batch) {
+        try {
+          const line = facts(history);
+          if (line?.state === 'begun') refuseUnkept(line, clean);
+          if (line !== undefined) append((previous) => lineOf(line, previous, clean));
+          if (line !== undefined && following !== undefined) {
+            history.observe(line);
+            hasWritten = true;
           }
+          settled.push(resolve);
+        } catch (error) {
+          settled.push(() => reject(error));
         }
-      },
-      isFollowing ? follower : undefined,
-    );
+      }
+    }, following);
     return settled;
   }
 
-  function follow(): void {
-    if (follows) return;
-    follows = true;
+  const follow = once(async () => {
+    const { keepHistory, readKeptHistory } = await import('./kept-history.ts');
     const kept = readKeptHistory(keptPath, machine);
     if (kept !== undefined && file.startAfter(kept.mark)) history = createGrantHistory(kept.known);
-  }
+    follower = {
+      onLine(text) {
+        const line = readLine(text);
+        if (line !== undefined) history.observe(line);
+      },
+      onShown(bytes, mark) {
+        // Later it also knows lines of its own as they were before secrets were removed.
+        if (hasWritten || mark === undefined || bytes <= mostReadAgain(mark.bytes)) return;
+        keepHistory(keptPath, { mark, known: history.known });
+      },
+    };
+  });
 
   async function enqueue(facts: Waiting['facts']): Promise<void> {
     await new Promise<void>((resolve, reject) => {
@@ -122,11 +118,11 @@ export function createJournal(path: string, machine: Machine, secrets: readonly 
     prepare: async () => await enqueue(() => undefined),
     record: async (facts) => await enqueue(() => facts),
     async decide(facts) {
-      follow();
+      await follow();
       await enqueue(facts);
     },
     async history() {
-      follow();
+      await follow();
       await enqueue(() => undefined);
       return history;
     },

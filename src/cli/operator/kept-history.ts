@@ -3,10 +3,10 @@
  * journal alone, and counts only for a journal that still has the line up to which it was made. It may be deleted at any time.
  */
 
-import { closeSync, constants, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import { reviveExactJson } from '../../exact-json.ts';
-import { openPrivateFile } from '../target/private-file.ts';
+import { readPrivateText } from '../target/private-file.ts';
 import type { Machine } from '../target/private-file.ts';
 import { isOpen, keyOf } from './grant-history.ts';
 import type { KnownGrant, KnownHistory, Place } from './grant-history.ts';
@@ -48,7 +48,7 @@ export interface KeptHistory {
 /** Undefined if nothing is kept, or not as it was written. */
 export function readKeptHistory(path: string, machine: Machine): KeptHistory | undefined {
   try {
-    const text = textOf(path, machine);
+    const text = readPrivateText(path, machine);
     if (text === undefined || !isAsSealed(text)) return undefined;
     const kept = JSON.parse(text) as KeptFile;
     return kept.form === form ? { mark: kept.mark, known: knownOf(kept) } : undefined;
@@ -58,7 +58,7 @@ export function readKeptHistory(path: string, machine: Machine): KeptHistory | u
   }
 }
 
-/** Keeps what is known up to a line. Where that fails nothing is said, and one cut off by a crash is not taken: it only costs time. */
+/** Keeps what is known up to a line. Where that fails, or a crash cuts it off, the next command takes longer, and nothing else. */
 export function keepHistory(path: string, { mark, known }: KeptHistory): void {
   const unfinished = `${path}.${process.pid}`;
   try {
@@ -66,16 +66,6 @@ export function keepHistory(path: string, { mark, known }: KeptHistory): void {
     renameSync(unfinished, path);
   } catch {
     rmSync(unfinished, { force: true });
-  }
-}
-
-function textOf(path: string, machine: Machine): string | undefined {
-  const file = openPrivateFile(path, machine, constants.O_RDONLY);
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -31,7 +31,7 @@ export type Members = Readonly<Record<string, unknown>>;
  * link, another user's, or open to others.
  */
 export function readPrivateFile(path: string, machine: Machine): Members | undefined {
-  const text = readGuarded(path, machine);
+  const text = readPrivateText(path, machine);
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -57,7 +57,8 @@ export function damaged(path: string, what: string): BillingError {
   return refusal(`${path} is damaged: ${what}`, 'repair the file, or move it away; it was left as it is');
 }
 
-function readGuarded(path: string, machine: Machine): string | undefined {
+/** The text of such a file; undefined if there is none. Throws what `openPrivateFile` throws. */
+export function readPrivateText(path: string, machine: Machine): string | undefined {
   const file = openPrivateFile(path, machine, constants.O_RDONLY);
   if (file === undefined) return undefined;
   try {
