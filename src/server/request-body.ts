@@ -55,9 +55,11 @@ export function parseBody(bytes: Uint8Array | undefined, operation: Operation): 
   return parseExactJson(textOf(bytes), operation.bulk === true ? bulkBounds : requestBounds);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 function textOf(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (error) {
     throw new BadRequestError('the body is not valid UTF-8', { cause: error });
   }
