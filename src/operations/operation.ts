@@ -211,6 +211,11 @@ export function takesVersion(operation: Pick<Operation, 'readOnly' | 'route' | '
   return operation.versioned === true && changesState(operation);
 }
 
+/** Whether a call asks for a rehearsal, which keeps nothing, by the `member` of its body that its operation has for that. */
+export function asksForRehearsal(member: string | undefined, { body }: CallInput): boolean {
+  return member !== undefined && (body as Readonly<Record<string, unknown>> | null | undefined)?.[member] === true;
+}
+
 /** Whether an answer could have this text as its version, and a header can carry it. */
 export function isVersion(text: string): boolean {
   return /^[!#-~]{1,200}$/.test(text);

@@ -3,6 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { isExactNumber } from '../../exact-json.ts';
 import type { OperationName } from '../../operations/index.ts';
+import { asksForRehearsal } from '../../operations/operation.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { centsOfCredits, creditsText, microsOfText } from '../../whole-amounts.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
@@ -19,7 +20,7 @@ import type { Target } from '../target/target.ts';
 import { noteNothingSent } from '../session/tell.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
-import { folded, moneyText, valueAt, wireText } from '../wire/rows.ts';
+import { folded, moneyText, wireText } from '../wire/rows.ts';
 import { type Picture, printAnswer } from './answer.ts';
 import type { Asking } from './judge-first.ts';
 import { readInput } from './read-input.ts';
@@ -44,9 +45,9 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const picture = 'chart' in local ? await pictureOf(invocation, session) : undefined;
   const { given, asked } = await readInput(invocation, session);
   checkIncluded(command, asked, session);
+  const { rehearsalMember } = command;
   const isRehearsal =
-    command.rehearsalMember !== undefined &&
-    (flags.dryRun === true || valueAt(asked.body, command.rehearsalMember) === true);
+    (flags.dryRun === true && rehearsalMember !== undefined) || asksForRehearsal(rehearsalMember, asked);
   const unversioned = isRehearsal ? rehearsalOf(command, asked) : asked;
   if (command.operation === grantOperation && local['allow-zero'] !== true) refuseZero(unversioned);
   const target = await session.target();

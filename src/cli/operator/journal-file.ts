@@ -29,7 +29,7 @@ export interface JournalFile {
 export interface Follower {
   onLine(text: string): void;
   /** All lines were shown, so many bytes of them just now; the mark is missing if the last one was cut off. */
-  onShown?(bytes: number, mark: Mark | undefined): void;
+  onShown(bytes: number, mark: Mark | undefined): void;
 }
 
 /** The place behind a line. */
@@ -76,7 +76,7 @@ export function createJournalFile(path: string, machine: Machine): JournalFile {
           const { size } = fstatSync(file);
           if (follower !== undefined) {
             for (const line of linesWithin(file, shown, size)) follower.onLine(line);
-            follower.onShown?.(size - shown, markAt(file, size));
+            follower.onShown(size - shown, markAt(file, size));
             shown = size;
           }
           let tail: Tail | undefined;

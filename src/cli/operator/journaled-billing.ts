@@ -9,8 +9,8 @@ import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import { loadOutline } from '../../operations/index.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
-import { changesState } from '../../operations/operation.ts';
-import type { CallInput, OperationFacts } from '../../operations/operation.ts';
+import { asksForRehearsal, changesState } from '../../operations/operation.ts';
+import type { CallInput } from '../../operations/operation.ts';
 import { grantOperation, purchaseOperation } from './grant-history.ts';
 import { readGrant, readPurchase } from './grant-request.ts';
 import { beginGrant, beginPurchase, cappedTogether, createContractLookup } from './granting.ts';
@@ -26,7 +26,8 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   return {
     async call(name, input = {}) {
       const operation = await loadOutline(name);
-      if (!changesState(operation) || isRehearsal(operation, input)) return await billing.call(name, input);
+      if (!changesState(operation) || asksForRehearsal(operation.rehearsal, input))
+        return await billing.call(name, input);
       const call = { name, input, facts: factsOf(name, input, context) };
       if (name === grantOperation) return await grant(call);
       if (name === purchaseOperation) return await purchase(call);
@@ -153,10 +154,6 @@ function withId(input: CallInput, { externalId }: JournalFacts): CallInput {
  */
 function isOfLostTry({ followsOpenTry, mismatches = [] }: Answer, { isGeneratedId }: JournalFacts): boolean {
   return isGeneratedId === true || (followsOpenTry === true && mismatches.length === 0);
-}
-
-function isRehearsal(operation: OperationFacts, { body }: CallInput): boolean {
-  return operation.rehearsal !== undefined && valueAt(body, operation.rehearsal) === true;
 }
 
 function factsOf(operation: string, input: CallInput, { place, operator, now, newId }: JournalContext): JournalFacts {

@@ -59,8 +59,8 @@ export function compare(
   const untilEpochMs = Date.parse(until);
   const isWithin = ({ period }: Invoice) =>
     period !== undefined && (from === undefined || period.start >= from) && Date.parse(period.start) < untilEpochMs;
-  const all = [...history.billed, ...[before, after].flatMap(({ invoices }) => invoices.map(({ invoice }) => invoice))];
-  if (from !== undefined && !all.some(isWithin)) {
+  const isReplayed = ({ invoices }: Replayed) => invoices.some(({ invoice }) => isWithin(invoice));
+  if (from !== undefined && !history.billed.some(isWithin) && !isReplayed(before) && !isReplayed(after)) {
     const words = `no billing period begins from ${from} on and before ${until}: there is nothing to compare`;
     throw new BillingError('invalidInput', words, { hint: 'give an earlier --from, or a later --to' });
   }

@@ -26,6 +26,6 @@ test('a journal that is longer than any text is read', async () => {
   const path = join(directory, 'journal', 'journal.jsonl');
   const count = writeLongJournal(path);
   let read = 0;
-  await createJournalFile(path, machine).hold(() => {}, { onLine: () => void (read += 1) });
+  await createJournalFile(path, machine).hold(() => {}, { onLine: () => void (read += 1), onShown: () => {} });
   expect(read).toBe(count);
 });
