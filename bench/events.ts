@@ -23,6 +23,7 @@ import {
   syncRate,
 } from './event-limits.ts';
 import { costOf, type EventService, ingestRate, openService } from './event-service.ts';
+import { measureCostOverHttp } from './http-cost.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { median } from './measure.ts';
 import type { Result } from './report.ts';
@@ -50,6 +51,7 @@ export async function measureEvents(installed: InstalledPackage, count: number):
       ...imported,
       ...(await measureFull(full)),
       ...(await measureReading(full, tenth)),
+      ...(await measureCostOverHttp(service, place)),
       ...(await measureRecount(service, count)),
       ...measureExactFold(file),
       ...(await measureSize(service, place)),

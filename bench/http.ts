@@ -6,7 +6,6 @@
 import { join } from 'node:path';
 
 import { bareIngestRate, openBare } from './event-limits.ts';
-import { measureCostOverHttp } from './http-cost.ts';
 import { connections, perSecond, processorMicroseconds, routeOf, start } from './http-load.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { writeLedgerBook } from './ledger-book.ts';
@@ -96,7 +95,6 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
       ratioTo: 'bare inserts',
       lowestRatio: 0.5,
     },
-    ...(await measureCostOverHttp(folder, counted)),
   ];
 }
 
