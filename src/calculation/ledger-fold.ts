@@ -113,6 +113,29 @@ export function walletIn({ grants }: LedgerFold, at: Temporal.Instant): WalletSt
   return walletFrom([...grants.values()].map((totals) => grantStateOf(totals, at)));
 }
 
+/** The earliest expiry after an instant, of all grants that were not undone; undefined if there is none. */
+export function nextExpiryIn({ grants }: LedgerFold, after: Temporal.Instant): Temporal.Instant | undefined {
+  let next: GrantTotals | undefined;
+  for (const totals of grants.values()) {
+    const { expiresAtEpochMs, isReversed } = totals;
+    if (isReversed || expiresAtEpochMs <= after.epochMilliseconds) continue;
+    if (next === undefined || expiresAtEpochMs < next.expiresAtEpochMs) next = totals;
+  }
+  return next?.grant.expiresAt;
+}
+
+/** How many grants that were not undone expire from `from` to `until`, both inclusive. */
+export function countExpiring(
+  { grants }: LedgerFold,
+  { from, until }: Readonly<Record<'from' | 'until', Temporal.Instant>>,
+): number {
+  let count = 0;
+  for (const { expiresAtEpochMs: at, isReversed } of grants.values()) {
+    if (!isReversed && at >= from.epochMilliseconds && at <= until.epochMilliseconds) count += 1;
+  }
+  return count;
+}
+
 /** Whether the rest of any grant must lapse at an instant. */
 export function hasExpirationsDue(fold: LedgerFold, at: Temporal.Instant): boolean {
   return nextLapseOf(fold) <= at.epochMilliseconds;

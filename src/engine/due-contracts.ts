@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 import { listBudgetsOf } from '../store/records/budgets.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { type Customer, listCustomersOf } from '../store/records/customers.ts';
-import { type ContractDue, listContractsOfSameCustomers, listEarliestExpiries } from '../store/records/due-work.ts';
+import { type ContractDue, listContractsOfSameCustomers } from '../store/records/due-work.ts';
 import { type Invoice, listInvoicesOf } from '../store/records/invoices.ts';
 import { emptyStoredLedger, listLedgersOf } from '../store/records/ledger.ts';
 import type { CallContext } from './handler.ts';
@@ -41,7 +41,6 @@ export async function readDueContracts(
     ({ customerId }) => customerId,
   );
   const customers = await listCustomersOf(tx, orgId, [...ofCustomer.keys()]);
-  const expiries = await listEarliestExpiries(tx, orgId, contractIds);
   const invoices = await listInvoicesOf(tx, orgId, contractIds);
   const budgets = await listBudgetsOf(tx, orgId, contractIds);
   const ledgers = await listLedgersOf(tx, orgId, contractIds, limits.entriesReadAhead);
@@ -50,13 +49,13 @@ export async function readDueContracts(
   return contractIds.flatMap((id) => {
     const each = byId.get(id);
     if (each === undefined) return [];
-    const { contract, draftsDueOn, endsOn } = each;
+    const { contract, ...dated } = each;
     const own = invoices.get(id) ?? [];
     const siblings = ofCustomer.get(contract.customerId) ?? [];
     const earlier = siblings.slice(0, siblings.indexOf(contract));
     const facts = ledgers && { ledger: ledgers.get(id) ?? emptyStoredLedger, budgets: budgets.get(id) ?? [] };
     const invoiceDate = own.find(({ status }) => status === 'Drafted')?.invoiceDate;
-    const due = { draftsDueOn, endsOn, invoiceDate, expiresAt: expiries.get(id) };
+    const due = { ...dated, invoiceDate };
     const customer = customers.get(contract.customerId);
     return [{ contract, due, customer, invoices: own, earlier, together: together.get(contract.customerId), facts }];
   });

@@ -1,10 +1,9 @@
 /** What falls due on a contract, when, and the doing of it (semantics 6, 7, 9). */
 
 import { dateOf, startOfDay } from '../calculation/billing-period.ts';
-import { hasExpired } from '../calculation/ledger.ts';
+import { countExpiring } from '../calculation/ledger-fold.ts';
 import { limits } from '../limits.ts';
-import type { Contract } from '../store/records/contracts.ts';
-import { readNotedDue, scheduleDrafts } from '../store/records/due-work.ts';
+import { scheduleDrafts } from '../store/records/due-work.ts';
 import type { ContractDue, DueBy } from '../store/records/due-work.ts';
 import { billingTermsOf } from './contract-terms.ts';
 import { endContract } from './contracts.ts';
@@ -13,6 +12,7 @@ import type { DueContract } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
 import { finalizedFrom, finalizeEarliest } from './invoices-finalize.ts';
 import type { FinalizedInvoice } from './invoices-finalize.ts';
+import { readLedger } from './known-ledgers.ts';
 import type { BillingFacts } from './open-billing.ts';
 import { settle } from './settlement.ts';
 
@@ -111,7 +111,7 @@ async function doWork(context: CallContext, subject: DueContract, portion: Porti
     const dueOn = nextDraftsDueOn(billingTermsOf(contract), subject.invoices);
     await scheduleDrafts(context.tx, context.orgId, { contractId: contract.id, dueOn });
   }
-  const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, contract) : 0;
+  const expiredGrantCount = isBy(due.expiresAt, by.instant) ? await countExpired(context, subject) : 0;
   const all = [...subject.invoices, ...drafts];
   const { invoices, hasMore } = await finalizeDue(context, { ...subject, invoices: all }, portion);
   // Finalizing an invoice settles expiries too.
@@ -164,7 +164,8 @@ function countLines({ metered }: BillingFacts): number {
 }
 
 /** How many grants have expired since expiries were last settled. */
-async function countExpired({ tx, orgId, now }: CallContext, { id }: Contract): Promise<number> {
-  const { expiries } = await readNotedDue(tx, orgId, id);
-  return expiries.filter((grant) => hasExpired(grant, now)).length;
+async function countExpired(context: CallContext, { contract, due, facts }: DueContract): Promise<number> {
+  if (due.expiresAt === undefined) return 0;
+  const { fold } = await readLedger(context, contract.id, facts?.ledger.entries);
+  return countExpiring(fold, { from: due.expiresAt, until: context.now });
 }

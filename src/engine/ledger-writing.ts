@@ -4,12 +4,12 @@ import { assert } from '../assert.ts';
 
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
-import { growLedger, problemsIn } from '../calculation/ledger-fold.ts';
+import { growLedger, nextExpiryIn, problemsIn } from '../calculation/ledger-fold.ts';
 import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { currency } from '../operations/wire-values.ts';
-import { scheduleExpiry, unscheduleExpiry } from '../store/records/due-work.ts';
+import { closeExpiries, scheduleExpiry } from '../store/records/due-work.ts';
 import { insertLedgerEntry } from '../store/records/ledger.ts';
 import type { NewLedgerEntry, StoredLedgerEntry } from '../store/records/ledger.ts';
 import type { WalletHolder } from '../store/records/wallets.ts';
@@ -57,6 +57,19 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
     if (written.length > 0) context.ledgers.keep(contract.id, { head, fold });
   }
 
+  /** A contract falls due when a grant expires, unless the grant is undone before. */
+  async function noteExpiry(entry: LedgerEntry, target: LedgerEntry | undefined): Promise<void> {
+    const { tx, orgId, now } = context;
+    if (entry.type === 'grant' && entry.expiresAt !== undefined) {
+      await scheduleExpiry(tx, orgId, { contractId: contract.id, expiresAt: entry.expiresAt });
+    }
+    if (target?.type === 'grant' && target.expiresAt !== undefined) {
+      // Whoever undoes a grant has settled all that had expired before.
+      const next = nextExpiryIn(fold, now);
+      await closeExpiries(tx, orgId, { contractId: contract.id, until: target.expiresAt, next });
+    }
+  }
+
   return {
     fold,
     get ledger() {
@@ -77,9 +90,9 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
       };
       const { seq, hash } = await insertLedgerEntry(context.tx, context.orgId, { entry, head });
       const stored = { ...entry, seq };
-      await noteExpiry(context, stored, target);
       head = hash;
       add(stored, target);
+      await noteExpiry(stored, target);
       written.push(stored);
       return stored;
     },
@@ -110,18 +123,6 @@ function idBehind(last: LedgerEntry | undefined, { newId, now }: CallContext): s
   if (last === undefined || id > last.id || !last.createdAt.equals(now)) return id;
   const tail = (Number.parseInt(last.id.slice(-12), 16) + 1) % 2 ** 48;
   return last.id.slice(0, -12) + tail.toString(16).padStart(12, '0');
-}
-
-/** A grant falls due when it expires, unless it is undone before. */
-async function noteExpiry(
-  { tx, orgId }: CallContext,
-  { type, contractId, id, expiresAt }: StoredLedgerEntry,
-  target: StoredLedgerEntry | undefined,
-): Promise<void> {
-  if (type === 'grant' && expiresAt !== undefined) {
-    await scheduleExpiry(tx, orgId, { contractId, grantId: id, expiresAt });
-  }
-  if (target?.type === 'grant') await unscheduleExpiry(tx, orgId, { contractId, grantId: target.id });
 }
 
 /** Lapses what a grant has left, if it has anything. */

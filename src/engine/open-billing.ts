@@ -132,12 +132,13 @@ async function reopenUnswept(
   const drawn = new Set(openDraws.map(({ grantId }) => grantId));
   const isDoubtful = (grant: GrantState) => grant.isClosed && grant.status === 'depleted' && drawn.has(grant.grantId);
   if (!wallet.grants.some(isDoubtful)) return wallet;
-  const { expiries } = await readNotedDue(tx, orgId, id);
-  const unsettled = new Set(expiries.map(({ grantId }) => grantId));
+  const { expiresAt: unsettledFrom } = await readNotedDue(tx, orgId, id);
+  const isUnsettled = ({ expiresAt }: GrantState) =>
+    unsettledFrom !== undefined && expiresAt !== undefined && Temporal.Instant.compare(expiresAt, unsettledFrom) >= 0;
   return {
     ...wallet,
     grants: wallet.grants.map((grant) =>
-      isDoubtful(grant) && unsettled.has(grant.grantId) ? { ...grant, isClosed: false } : grant,
+      isDoubtful(grant) && isUnsettled(grant) ? { ...grant, isClosed: false } : grant,
     ),
   };
 }

@@ -5,7 +5,7 @@
 
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
-import { hasExpirationsDue } from '../calculation/ledger-fold.ts';
+import { hasExpirationsDue, nextExpiryIn } from '../calculation/ledger-fold.ts';
 import { type Draw, grantIdOf, hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -72,7 +72,8 @@ export async function settle(
   await writer.finish(options.since);
   // Even where nothing was written: usage that comes from now on must not revive what has expired.
   if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
-    await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now });
+    const next = nextExpiryIn(writer.fold, context.now);
+    await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now, next });
   }
   return { billing, written: writer.written, ledger: writer.ledger };
 }
@@ -90,7 +91,7 @@ export async function sweepExpired(context: CallContext, { id }: Contract): Prom
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
   const ledger = await ledgerUpTo(context, wallet);
   const isDue =
-    hasExpired({ expiresAt: wallet.nextExpiry }, context.now) || hasExpirationsDue(ledger.fold, context.now);
+    hasExpired({ expiresAt: wallet.nextExpiryAt }, context.now) || hasExpirationsDue(ledger.fold, context.now);
   if (!isDue) return ledger;
   await settle(context, await getContract(context, wallet.id));
   return await readLedger(context, wallet.id);

@@ -235,6 +235,8 @@ export interface ContractsTable {
   budgetsVersion: Integer;
   /** Calendar date on which drafts have to be made; null once no more drafts will ever be needed. */
   draftsDueOn: string | null;
+  /** The earliest expiry of a grant that is still to be settled. */
+  nextExpiryAt: string | null;
   /** When the end of the contract was announced. */
   terminatedAt: string | null;
   createdAt: Fixed<string>;
@@ -340,14 +342,6 @@ export interface LedgerEntriesTable {
   createdAt: Fixed<string>;
   /** Seals this entry and the seal of the contract's entry before it. */
   hash: Seal<never>;
-}
-
-/** Grants whose expiry is still to be settled. */
-export interface GrantExpiriesTable {
-  orgId: Fixed<string>;
-  contractId: Fixed<string>;
-  grantId: Fixed<string>;
-  expiresAt: Fixed<string>;
 }
 
 /** The array of a contract's budgets, by `position` from 0 without gaps. */
@@ -472,7 +466,6 @@ export interface Database {
   invoices: InvoicesTable;
   invoiceLines: InvoiceLinesTable;
   ledgerEntries: LedgerEntriesTable;
-  grantExpiries: GrantExpiriesTable;
   budgets: BudgetsTable;
   frozenUsage: FrozenUsageTable;
   webhookEndpoints: WebhookEndpointsTable;

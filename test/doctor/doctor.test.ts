@@ -91,9 +91,9 @@ describe('what is noted to fall due', () => {
         ),
     ],
     [
-      'an expiry at another instant',
+      'an expiry at a later instant',
       'noted-expiries',
-      ({ run }) => run(`UPDATE grantExpiries SET expiresAt = '2027-01-01T00:00:00.000Z'`),
+      ({ run }) => run(`UPDATE contracts SET nextExpiryAt = '2100-01-01T00:00:00.000Z'`),
     ],
   ])('finds %s', async (_what, name, fault) => {
     const file = copyOfBook();

@@ -68,7 +68,7 @@ export const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>
   expiry: ({ append, run }, { young }) => {
     const lapsing = { expiresAt: '2026-05-03T00:00:00.000Z', ...created };
     const id = append(young, { type: 'grant', amountCents: 100n, ...lapsing });
-    run('INSERT INTO grantExpiries SELECT orgId, contractId, id, expiresAt FROM ledgerEntries WHERE id = ?', id);
+    run('UPDATE contracts SET nextExpiryAt = ? WHERE id = ?', lapsing.expiresAt, young);
     append(young, {
       type: 'expiration',
       amountCents: -60n,
@@ -76,7 +76,7 @@ export const faults: Readonly<Record<Exclude<CheckName, TestedElsewhere>, Fault>
       createdAt: '2026-05-03T00:00:00.000Z',
     });
   },
-  'noted-expiries': ({ run }, { later }) => run('DELETE FROM grantExpiries WHERE grantId = ?', later),
+  'noted-expiries': ({ run }, { billed }) => run('UPDATE contracts SET nextExpiryAt = NULL WHERE id = ?', billed),
   reversals: ({ append }, { young }) => {
     const at = '2026-05-03T00:00:00.000Z';
     const id = append(young, { type: 'grant', amountCents: 100n, expiresAt: at, ...created });
@@ -173,7 +173,7 @@ export const told: Readonly<Record<keyof typeof faults, readonly string[]>> = {
   'burn-order': ['usage ID was paid by grant ID, but grant ID goes first'],
   eligibility: Array<string>(4).fill('usage ID was paid by grant ID, which is for other usage'),
   expiry: ['grant ID has lapsed and still holds 40 cents, 0 millionths of a credit'],
-  'noted-expiries': ['grant ID is not noted to expire at 2026-12-01T00:00:00Z'],
+  'noted-expiries': ['contract ID has a grant that expires at 2026-11-01T00:00:00Z, and is noted for no expiry'],
   reversals: ['reversal ID undoes an entry of type expiration'],
   'grant-keys': ['adjustment ID has the external id mine, and only grants have one'],
   'ledger-chain': ['entry ID does not fit the one before it'],

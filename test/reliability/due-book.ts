@@ -54,8 +54,7 @@ export function figuresOf(file: string): string[] {
       `SELECT number, contractId, periodIndex, status, totalCents FROM invoices ORDER BY number`,
       `SELECT contractId, type, amountCents, appliedCents, balanceAfterCents, lineKey FROM ledgerEntries
        ORDER BY contractId, seq`,
-      `SELECT id, terminatedAt, draftsDueOn FROM contracts ORDER BY seq`,
-      `SELECT count(*) AS expiries FROM grantExpiries`,
+      `SELECT id, terminatedAt, draftsDueOn, nextExpiryAt FROM contracts ORDER BY seq`,
       `SELECT nextInvoiceNumber FROM organizations`,
     ].flatMap((sql) =>
       database

@@ -62,7 +62,7 @@ function versionOf(file: string): number {
 type Row = Readonly<Record<string, unknown>>;
 
 /** What it held is elsewhere in a later version. */
-const leftLater: ReadonlySet<string> = new Set(['eventTailRuns']);
+const leftLater: ReadonlySet<string> = new Set(['eventTailRuns', 'grantExpiries']);
 
 /** The rows of every table, without what a later version added. */
 function rowsOf(file: string, like?: ReadonlyMap<string, readonly Row[]>): Map<string, Row[]> {
@@ -201,6 +201,30 @@ test('new events of a run with a row for each customer are new events still, and
   });
   await upgraded(file);
   expect(readTail()).toEqual(before);
+});
+
+test('the earliest noted expiry of a contract stands in its row from schema 17 on, and none where none is noted', async () => {
+  const file = old(16);
+  const noted = withDatabase(file, (database) => {
+    const grants = database.prepare(`SELECT orgId, contractId, id FROM ledgerEntries WHERE type = 'grant'`).all();
+    const [first, second] = Map.groupBy(grants, ({ contractId }) => contractId).values();
+    const insert = database.prepare('INSERT INTO grantExpiries VALUES (?, ?, ?, ?)');
+    for (const [grant, expiresAt] of [
+      [first?.[0], '2031-01-01T00:00:00.000Z'],
+      [first?.[0], '2030-01-01T00:00:00.000Z'],
+      [second?.[0], '2032-01-01T00:00:00.000Z'],
+    ] as const) {
+      insert.run(...(['orgId', 'contractId', 'id'] as const).map((name) => grant?.[name] ?? ''), expiresAt);
+    }
+    return new Map([
+      [first?.[0]?.['contractId'], '2030-01-01T00:00:00.000Z'],
+      [second?.[0]?.['contractId'], '2032-01-01T00:00:00.000Z'],
+    ]);
+  });
+  await upgraded(file);
+  const rows = withDatabase(file, (database) => database.prepare('SELECT id, nextExpiryAt FROM contracts').all());
+  expect(rows.length).toBeGreaterThan(2);
+  for (const { id, nextExpiryAt } of rows) expect(nextExpiryAt).toBe(noted.get(id) ?? null);
 });
 
 test('a database that was just upgraded takes no row that names what is not there', async () => {

@@ -26,7 +26,6 @@ const tables: Readonly<Record<Exclude<keyof Database, OfElsewhere>, string>> = {
   invoices: 'orgId id',
   invoiceLines: 'orgId invoiceId position',
   ledgerEntries: 'orgId id',
-  grantExpiries: 'orgId contractId expiresAt grantId',
   budgets: 'orgId id',
   frozenUsage: 'orgId contractId itemId startEpochMs',
   webhookEndpoints: 'orgId id',

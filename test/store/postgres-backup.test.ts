@@ -269,6 +269,26 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       },
     );
 
+    test('the earliest noted expiry of a contract stands in its row from schema 7 on', async () => {
+      url = await outdated(6);
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query(`SET session_replication_role = replica;
+        INSERT INTO "contracts" ("orgId", "id", "customerId", "planId", "name", "startDate", "netTermsDays", "metadata",
+            "creditSettings", "items", "budgetsVersion", "createdAt", "updatedAt")
+          SELECT 'o', "id", 'c', 'p', 'n', '2026-01-01', 0, '{}', '{}', '[]', 0, "at", "at"
+          FROM (VALUES ('some'), ('none')) AS "own" ("id"), (VALUES ('2026-01-01T00:00:00.000Z')) AS "made" ("at");
+        INSERT INTO "grantExpiries" VALUES ('o', 'some', 'g1', '2031-01-01T00:00:00.000Z'),
+          ('o', 'some', 'g2', '2030-01-01T00:00:00.000Z')`);
+      await (await openStore(url)).close();
+      const { rows } = await client.query('SELECT "id", "nextExpiryAt" FROM "contracts" ORDER BY "id"');
+      await client.end();
+      expect(rows).toEqual([
+        { id: 'none', nextExpiryAt: null },
+        { id: 'some', nextExpiryAt: '2030-01-01T00:00:00.000Z' },
+      ]);
+    });
+
     test.each([
       ['trigger ledgerEntries_change', 'missing', 'DROP TRIGGER "ledgerEntries_change" ON "ledgerEntries"'],
       ['trigger events_update', 'changed', 'ALTER TABLE "events" DISABLE TRIGGER "events_update"'],

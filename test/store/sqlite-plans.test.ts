@@ -66,7 +66,7 @@ test('whatever a bill run reads of many contracts, and a batch of events of many
     await loadEventOwners({ tx, orgId: 'o' }, ids);
   });
   const readings = statements.filter((sql) => sql.includes('"orgId"'));
-  expect(readings).toHaveLength(6);
+  expect(readings).toHaveLength(5);
   for (const sql of readings) {
     const steps = planOf(sql).filter((step) => /^(SCAN|SEARCH)/.test(step));
     expect({ sql, steps }).toEqual({ sql, steps: steps.map(() => searched) });

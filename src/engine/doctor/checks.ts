@@ -157,7 +157,7 @@ export const contractChecks = {
     find: credits.expiryProblems,
   },
   'noted-expiries': {
-    rule: 'A grant that expires, and still holds something, is noted for that instant.',
+    rule: 'A contract whose grant expires, and still holds something, is noted for that instant or an earlier one.',
     severity: 'error',
     fix: report,
     find: credits.notedExpiryProblems,

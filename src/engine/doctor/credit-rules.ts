@@ -94,14 +94,17 @@ export function expiryProblems({ ledger: { entries } }: ContractBooks): Problem[
   ];
 }
 
-/** A grant that still holds something is noted for its expiry, by which it is found when that comes (semantics 9). */
-export function notedExpiryProblems({ ledger: { entries }, noted }: ContractBooks): Problem[] {
-  const found = new Set(noted.expiries.map(({ grantId, expiresAt }) => `${grantId} ${expiresAt.toString()}`));
-  return heldAfter(entries).flatMap(({ entry: { id, expiresAt }, cents, micros }) => {
-    if (expiresAt === undefined || (cents === 0n && micros === 0n)) return [];
-    if (found.has(`${id} ${expiresAt.toString()}`)) return [];
-    return [{ objectId: id, problem: `grant ${id} is not noted to expire at ${expiresAt.toString()}` }];
-  });
+/**
+ * A contract whose grant still holds something is noted for its expiry or an earlier one, by which it is found when that comes
+ * (semantics 9).
+ */
+export function notedExpiryProblems({ contract: { id }, ledger: { entries }, noted }: ContractBooks): Problem[] {
+  const held = heldAfter(entries).filter(({ cents, micros }) => cents !== 0n || micros !== 0n);
+  const expiries = held.flatMap(({ entry: { expiresAt } }) => expiresAt ?? []);
+  const [earliest] = expiries.toSorted((one, other) => Temporal.Instant.compare(one, other));
+  if (earliest === undefined || hasExpired(noted, earliest)) return [];
+  const words = `has a grant that expires at ${earliest.toString()}, and is noted for`;
+  return [{ objectId: id, problem: `contract ${id} ${words} ${noted.expiresAt?.toString() ?? 'no expiry'}` }];
 }
 
 /** A caller's external id belongs to one grant, and to nothing else. */

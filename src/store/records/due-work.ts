@@ -9,7 +9,7 @@ import type { Transaction } from '../database.ts';
 import { type OfOrganization, prepared } from '../prepared.ts';
 import { type Contract, toContract } from './contracts.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
-import { drafted, instantText, optionalDate, optionalInstant } from './row-values.ts';
+import { drafted, instantText, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
 
 /** Written exactly as the index has it. */
 const endsOn = () => sql<string | null>`coalesce("effectiveEndDate", "endDate")`;
@@ -60,10 +60,10 @@ function dueContractIds(tx: Transaction, orgId: string, { instant, date, invoice
     )
     .union(
       tx
-        .selectFrom('grantExpiries')
-        .select('contractId as id')
+        .selectFrom('contracts')
+        .select('id')
         .where('orgId', '=', orgId)
-        .where('expiresAt', '<=', instantText(instant)),
+        .where('nextExpiryAt', '<=', instantText(instant)),
     );
 }
 
@@ -88,13 +88,14 @@ export interface ContractDue {
   readonly draftsDueOn: Temporal.PlainDate | undefined;
   /** The invoice date of the earliest draft. */
   readonly invoiceDate: Temporal.PlainDate | undefined;
+  /** The earliest expiry of a grant that is not settled yet. */
   readonly expiresAt: Temporal.Instant | undefined;
   /** Undefined once the end has been announced. */
   readonly endsOn: Temporal.PlainDate | undefined;
 }
 
 /** A contract with the due dates in its row. */
-export interface DatedContract extends Pick<ContractDue, 'draftsDueOn' | 'endsOn'> {
+export interface DatedContract extends Omit<ContractDue, 'invoiceDate'> {
   readonly contract: Contract;
 }
 
@@ -111,6 +112,7 @@ export async function listContractsOfSameCustomers(
   return rows.map((row) => ({
     contract: toContract(row),
     draftsDueOn: optionalDate(row.draftsDueOn),
+    expiresAt: optionalInstant(row.nextExpiryAt),
     endsOn: row.terminatedAt === null ? optionalDate(row.effectiveEndDate ?? row.endDate) : undefined,
   }));
 }
@@ -135,50 +137,20 @@ const contractsAround = prepared(
   { name: 'contracts of the same customers', of: () => ofFew('contractIds') },
 );
 
-/** Per contract, the earliest expiry of a grant that is not settled yet; contracts without one are left out. */
-export async function listEarliestExpiries(
-  tx: Transaction,
-  orgId: string,
-  contractIds: readonly string[],
-): Promise<ReadonlyMap<string, Temporal.Instant>> {
-  const rows = await askedInParts(contractIds, (part) => earliestExpiries(tx, { orgId, contractIds: part }));
-  return new Map(rows.map(({ contractId, expiresAt }) => [contractId, Temporal.Instant.from(expiresAt)]));
-}
+/** The notes by which a contract's due work is found, besides its drafts. */
+export type NotedDue = Pick<ContractDue, 'draftsDueOn' | 'expiresAt'>;
 
-const earliestExpiries = prepared(
-  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
-    tx
-      .selectFrom('grantExpiries')
-      .select((row) => ['contractId', row.fn.min('expiresAt').as('expiresAt')])
-      .where('orgId', '=', orgId)
-      .where('contractId', 'in', contractIds)
-      .groupBy('contractId'),
-  { name: 'earliest expiries', of: () => ofFew('contractIds') },
-);
-
-/** The notes by which a contract's due work is found. */
-export interface NotedDue {
-  readonly draftsDueOn: Temporal.PlainDate | undefined;
-  readonly expiries: readonly { readonly grantId: string; readonly expiresAt: Temporal.Instant }[];
-}
-
-/** Empty for a contract that the organization does not have; expiries come in no particular order. */
+/** Empty for a contract that the organization does not have. */
 export async function readNotedDue(tx: Transaction, orgId: string, contractId: string): Promise<NotedDue> {
   const contract = await tx
     .selectFrom('contracts')
-    .select('draftsDueOn')
+    .select(['draftsDueOn', 'nextExpiryAt'])
     .where('orgId', '=', orgId)
     .where('id', '=', contractId)
     .executeTakeFirst();
-  const expiries = await tx
-    .selectFrom('grantExpiries')
-    .select(['grantId', 'expiresAt'])
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .execute();
   return {
     draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
-    expiries: expiries.map((row) => ({ ...row, expiresAt: Temporal.Instant.from(row.expiresAt) })),
+    expiresAt: optionalInstant(contract?.nextExpiryAt ?? null),
   };
 }
 
@@ -206,11 +178,9 @@ export async function findNextDue(
     .where('status', '=', drafted())
     .where('invoiceDate', '>', after.invoiceDate.toString())
     .executeTakeFirst();
-  const expiry = await tx
-    .selectFrom('grantExpiries')
-    .select((row) => row.fn.min('expiresAt').as('least'))
-    .where('orgId', '=', orgId)
-    .where('expiresAt', '>', instantText(after.instant))
+  const expiry = await contracts
+    .select((row) => row.fn.min('nextExpiryAt').as('least'))
+    .where('nextExpiryAt', '>', instantText(after.instant))
     .executeTakeFirst();
   const pause = await tx
     .selectFrom('customers')
@@ -254,48 +224,46 @@ const closing = prepared((tx, { orgId, id, terminatedAt }: OfOrganization<'id' |
   tx.updateTable('contracts').set({ terminatedAt }).where('orgId', '=', orgId).where('id', '=', id),
 );
 
-/** Notes that a grant will expire. */
+/** Notes that a grant of a contract will expire, unless another one expires before it. */
 export async function scheduleExpiry(
   tx: Transaction,
   orgId: string,
-  grant: { readonly contractId: string; readonly grantId: string; readonly expiresAt: Temporal.Instant },
+  { contractId, expiresAt }: { readonly contractId: string; readonly expiresAt: Temporal.Instant },
 ): Promise<void> {
-  await expiryInsertion(tx, { ...grant, orgId, expiresAt: instantText(grant.expiresAt) });
+  await earlierExpiry(tx, { orgId, contractId, expiresAt: instantText(expiresAt) });
 }
 
-const expiryInsertion = prepared(
-  (tx, expiry: OfOrganization<'contractId' | 'grantId' | 'expiresAt'>) => tx.insertInto('grantExpiries').values(expiry),
-  { name: 'new expiry', of: () => [{ orgId: '', contractId: '', grantId: '', expiresAt: '' }] },
+const earlierExpiry = prepared(
+  (tx, { orgId, contractId, expiresAt }: OfOrganization<'contractId' | 'expiresAt'>) =>
+    tx
+      .updateTable('contracts')
+      .set({ nextExpiryAt: expiresAt })
+      .where('orgId', '=', orgId)
+      .where('id', '=', contractId)
+      .where((row) => row.or([row('nextExpiryAt', 'is', null), row('nextExpiryAt', '>', expiresAt)])),
+  { name: 'earlier expiry', of: () => [{ orgId: '', contractId: '', expiresAt: '' }] },
 );
 
-/** Removes the noted expiry of a grant that is undone. */
-export async function unscheduleExpiry(
-  tx: Transaction,
-  orgId: string,
-  { contractId, grantId }: { readonly contractId: string; readonly grantId: string },
-): Promise<void> {
-  await tx
-    .deleteFrom('grantExpiries')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('grantId', '=', grantId)
-    .execute();
-}
-
-/** Removes the noted expiries that have been settled, up to and including an instant. */
+/** Notes the `next` expiry of a contract, undefined for none, where all up to and including `until` are settled or undone. */
 export async function closeExpiries(
   tx: Transaction,
   orgId: string,
-  { contractId, until }: { readonly contractId: string; readonly until: Temporal.Instant },
+  {
+    contractId,
+    until,
+    next,
+  }: { readonly contractId: string; readonly until: Temporal.Instant; readonly next: Temporal.Instant | undefined },
 ): Promise<void> {
-  await expiryClosing(tx, { orgId, contractId, until: instantText(until) });
+  await laterExpiry(tx, { orgId, contractId, until: instantText(until), next: optionalInstantText(next) });
 }
 
 /** Prepared, because every settlement of a wallet in which a grant has expired runs it. */
-const expiryClosing = prepared((tx, { orgId, contractId, until }: OfOrganization<'contractId' | 'until'>) =>
-  tx
-    .deleteFrom('grantExpiries')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .where('expiresAt', '<=', until),
+const laterExpiry = prepared(
+  (tx, { orgId, contractId, until, next }: OfOrganization<'contractId' | 'until'> & { readonly next: string | null }) =>
+    tx
+      .updateTable('contracts')
+      .set({ nextExpiryAt: next })
+      .where('orgId', '=', orgId)
+      .where('id', '=', contractId)
+      .where('nextExpiryAt', '<=', until),
 );

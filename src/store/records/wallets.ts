@@ -16,7 +16,7 @@ export interface Wallet extends WalletHolder {
   /** The seal of the newest entry; undefined if there is none. */
   readonly head: string | undefined;
   /** The earliest expiry of a grant that is not settled yet. */
-  readonly nextExpiry: Temporal.Instant | undefined;
+  readonly nextExpiryAt: Temporal.Instant | undefined;
 }
 
 /** The wallet of a contract; undefined for an id that the organization does not have. */
@@ -29,7 +29,7 @@ export async function findWallet(tx: Transaction, orgId: string, contractId: str
     creditSettings: toCreditSettings(row.creditSettings),
     hasEnd: row.endDate !== null || row.effectiveEndDate !== null,
     head: row.head ?? undefined,
-    nextExpiry: optionalInstant(row.nextExpiry),
+    nextExpiryAt: optionalInstant(row.nextExpiryAt),
   };
 }
 
@@ -43,6 +43,7 @@ const walletOfContract = prepared(
         'creditSettings',
         'endDate',
         'effectiveEndDate',
+        'nextExpiryAt',
         row
           .selectFrom('ledgerEntries')
           .select('hash')
@@ -51,14 +52,6 @@ const walletOfContract = prepared(
           .orderBy('seq', 'desc')
           .limit(oneRow())
           .as('head'),
-        row
-          .selectFrom('grantExpiries')
-          .select('expiresAt')
-          .where('grantExpiries.orgId', '=', orgId)
-          .where('grantExpiries.contractId', '=', contractId)
-          .orderBy('expiresAt')
-          .limit(oneRow())
-          .as('nextExpiry'),
       ])
       .where('orgId', '=', orgId)
       .where('id', '=', contractId),

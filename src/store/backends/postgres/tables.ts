@@ -18,7 +18,6 @@ export const dumpedTables: Readonly<Record<string, string>> = {
   invoices: 'seq',
   ledgerEntries: 'seq',
   invoiceLines: 'orgId invoiceId position',
-  grantExpiries: 'orgId contractId expiresAt grantId',
   budgets: 'seq',
   frozenUsage: 'orgId contractId itemId startEpochMs',
   events: 'seq',

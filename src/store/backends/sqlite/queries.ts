@@ -24,7 +24,8 @@ import type { SqliteConnection } from './connection.ts';
 import { meaningOf } from './errors.ts';
 
 /** Statements that leave everything unchanged that `onceUnchanged` keeps. */
-const changesNothingKept = /^\s*(?:select\s|savepoint\s|release\s|insert into "(?:ledgerEntries|grantExpiries)"\s)/i;
+const changesNothingKept =
+  /^\s*(?:select\s|savepoint\s|release\s|insert into "ledgerEntries"\s|update "contracts" set "nextExpiryAt" =)/i;
 
 /** Gives the transaction that the connection has just begun, and a function to call at its end. */
 export function createTransactions(connection: SqliteConnection) {

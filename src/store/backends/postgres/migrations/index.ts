@@ -10,6 +10,7 @@ import { retention } from './0003-retention.ts';
 import { ledgerIndexes } from './0004-ledger-indexes.ts';
 import { webhookQueue } from './0005-webhook-queue.ts';
 import { invoiceStatus } from './0006-invoice-status.ts';
+import { nextExpiry } from './0007-next-expiry.ts';
 import type { PostgresMigration } from './migration.ts';
 
 export const migrations: readonly PostgresMigration[] = [
@@ -19,4 +20,5 @@ export const migrations: readonly PostgresMigration[] = [
   ledgerIndexes,
   webhookQueue,
   invoiceStatus,
+  nextExpiry,
 ];

@@ -20,6 +20,7 @@ import { invoiceStatus } from './0013-invoice-status.ts';
 import { eventTailInPieces } from './0014-event-tail-pieces.ts';
 import { ledgerByContract } from './0015-ledger-by-contract.ts';
 import { ledgerKeys } from './0016-ledger-keys.ts';
+import { nextExpiry } from './0017-next-expiry.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
   eventTailInPieces,
   ledgerByContract,
   ledgerKeys,
+  nextExpiry,
 ];

@@ -21,4 +21,4 @@ export interface Migration {
 }
 
 /** The version of the last migration. Kept apart from the steps, so that opening a current database loads none of them. */
-export const schemaVersion = 16;
+export const schemaVersion = 17;
