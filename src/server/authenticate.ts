@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts';
+import { keepLatest } from '../once.ts';
 
 const bearer = /^Bearer ([ -~]{1,200})$/i;
 
@@ -26,9 +27,7 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
   }
   const hosts = valuesOf(message, 'host');
   if (hosts.length !== 1) throw new BadRequestError('exactly one Host header is needed');
-  if (!isLoopback(listeningHost)) return;
-  const name = hostName(hosts[0] ?? '');
-  if (name !== undefined && isLoopback(name)) return;
+  if (!isLoopback(listeningHost) || namesLoopback(hosts[0] ?? '')) return;
   throw new ForbiddenError('this service answers only to the names of this machine', {
     hint: 'use 127.0.0.1 or localhost in the URL',
   });
@@ -36,12 +35,25 @@ export function refuseBrowsers(message: IncomingMessage, listeningHost: string):
 
 /** One value for each time that the header was given; Node's own `headersDistinct` would collect all headers for it. */
 function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index] ?? '';
+    // Each request asks this twice, and most names differ in length.
+    if (given.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
 }
 
 /** Whether a host name or address means this machine, judged by its text alone: nothing is looked up. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Few callers give many different ones. */
+const latestHosts = keepLatest<boolean>(64, 64 * 256);
+
+function namesLoopback(header: string): boolean {
+  return latestHosts(header, () => isLoopback(hostName(header) ?? ''));
 }
 
 function hostName(header: string): string | undefined {
