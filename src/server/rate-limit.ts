@@ -123,7 +123,13 @@ function createTokenBuckets(tokens: number, now: () => Moment) {
   const waitFor = ({ fractions }: Bucket): number => Math.max(0, Math.ceil((windowMilliseconds - fractions) / tokens));
 
   return {
-    waitOf: (address: string): number => (buckets.has(address) ? waitFor(fill(address)) : 0),
+    waitOf(address: string): number {
+      if (!buckets.has(address)) return 0;
+      const bucket = fill(address);
+      // Kept, or a clock that was set back would add nothing until it has come to where it was.
+      keep(address, bucket, 0);
+      return waitFor(bucket);
+    },
     take(address: string): number {
       const bucket = fill(address);
       const wait = waitFor(bucket);

@@ -48,6 +48,18 @@ test('a clock that goes back shuts nobody out for longer', () => {
   expect(send()).toBe(0);
 });
 
+test.each(['checkEventBytes', 'checkRefusedKeys'] as const)('nor does it by another limit: %s', (check) => {
+  const clock = createClock();
+  const rateLimits = createRateLimits({ requestsPerMinute: 1, eventBytesPerMinute: 1, now: clock.now });
+  const request = { ip: '192.0.2.1' } as FastifyRequest;
+  rateLimits.countEventBytes(request, 1);
+  for (let count = 0; count < limits.failedAuthenticationsPerMinute; count += 1) rateLimits.countRefusedKey(request);
+  clock.advance({ hours: -1 });
+  expect(() => rateLimits[check](request)).toThrow(RateLimitedError);
+  clock.advance({ minutes: 1 });
+  expect(() => rateLimits[check](request)).not.toThrow();
+});
+
 /** Another address for each number. */
 const addressOf = (number: number): string => `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
 
