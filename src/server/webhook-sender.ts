@@ -240,6 +240,8 @@ const reasons: Readonly<Record<string, string>> = {
 function wordsOf(error: unknown, timeoutMilliseconds: number): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: string };
   if (name === 'TimeoutError') return `no answer within ${timeoutMilliseconds / 1000} seconds`;
+  if (name === 'HTTPParserError')
+    return 'what answers at this address does not speak HTTP; check the protocol and the port';
   if (typeof code !== 'string') return 'the connection failed';
   return reasons[code] ?? `the connection failed (${code.replaceAll(/\W/g, '')})`;
 }

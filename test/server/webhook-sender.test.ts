@@ -175,6 +175,19 @@ describe('what counts as failed', () => {
     expect((await onlyDelivery()).error).toBe('the connection broke before an answer came');
   });
 
+  test.each(['SSH-2.0-OpenSSH_9.9\r\n', '\u0015\u0003\u0001\0\u0002\u0002\u0016', 'HTTP/1.1 none\r\n\r\n'])(
+    'an answer that is no HTTP: %j',
+    async (bytes) => {
+      await triggeredAt(await startReceiver((request) => void request.socket.end(bytes, 'latin1')));
+      await senderFor(world).deliverDue();
+      expect(await onlyDelivery()).toMatchObject({
+        status: 'pending',
+        responseStatus: null,
+        error: 'what answers at this address does not speak HTTP; check the protocol and the port',
+      });
+    },
+  );
+
   test('a machine where nobody listens', async () => {
     await register('http://127.0.0.1:1/');
     await trigger();
