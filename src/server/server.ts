@@ -147,7 +147,7 @@ const turnsOfArrival = 3;
 
 function createApp(options: ServerOptions): FastifyInstance {
   const headers = () => commonHeaders(options.version, options.newId());
-  const breaking = createBreaking((socket) => refuseConnection(socket, headers()));
+  const breaking = createBreaking((socket, message) => refuseConnection(socket, headers(), message));
   const protocol = {
     insecureHTTPParser: false,
     maxHeaderSize: limits.headerBytes,
@@ -187,7 +187,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   app.server.on('connect', (_request, socket) => {
     // From here on nobody else handles the errors of this socket.
     socket.on('error', () => socket.destroy());
-    refuseConnection(socket, headers(), 'CONNECT is not offered: this is not a proxy');
+    breaking.break(socket, 'CONNECT is not offered: this is not a proxy');
   });
   app.server.maxHeadersCount = limits.maxHeaders;
   app.server.maxConnections = limits.maxSockets;

@@ -19,20 +19,23 @@ function headOf(line: string, ...more: readonly string[]): string {
   return [`${line} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${fullKey}`, ...more, '', ''].join('\r\n');
 }
 
-test('a request that has come whole gets its own answer, whatever comes behind it', async () => {
-  const done: string[] = [];
-  const engine = createSampleEngine({
-    'budgets.remove': async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      done.push('removed');
-      return { status: 200, body: { data: { removed: null } } } as never;
-    },
-  });
-  const { port } = await startService(engine);
-  const answer = await exchange(port, `${headOf('DELETE /v1/contracts/c1/budgets/0')}{"reason":"none"}`);
-  expect(done).toEqual(['removed']);
-  expect(answer.statuses).toEqual(['HTTP/1.1 200']);
-});
+test.each(['{"reason":"none"}', headOf('CONNECT example.com:443')])(
+  'a request that has come whole gets its own answer, whatever comes behind it: %j',
+  async (behind) => {
+    const done: string[] = [];
+    const engine = createSampleEngine({
+      'budgets.remove': async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        done.push('removed');
+        return { status: 200, body: { data: { removed: null } } } as never;
+      },
+    });
+    const { port } = await startService(engine);
+    const answer = await exchange(port, `${headOf('DELETE /v1/contracts/c1/budgets/0')}${behind}`);
+    expect(done).toEqual(['removed']);
+    expect(answer.statuses).toEqual(['HTTP/1.1 200']);
+  },
+);
 
 test('a request that was answered before its body broke has no second answer', async () => {
   const { port } = await startService();
