@@ -78,7 +78,7 @@ describe('what is due', () => {
     expect(await due()).toEqual([0, undefined]);
   });
 
-  test('waits, as all that is pending at an enabled endpoint does, until the instant that comes first', async () => {
+  test('waits, as all that is pending at an enabled endpoint does, until the instant or the end of a lease that comes first', async () => {
     const waiting = async () => await outboxOf(world).waiting();
     expect(await waiting()).toEqual({ count: 0, nextDueAt: null });
     const { id } = await register(url);
@@ -88,6 +88,14 @@ describe('what is due', () => {
       await fail(await takeOne());
     }
     expect(await waiting()).toEqual({ count: 2, nextDueAt: '2026-03-01T00:00:15.000Z' });
+    world.clock.advance({ seconds: 10 });
+    const held = await takeOne();
+    expect(await waiting()).toEqual({ count: 2, nextDueAt: '2026-03-01T00:00:20.000Z' });
+    world.clock.advance({ seconds: 5 });
+    await takeOne();
+    expect(await waiting()).toEqual({ count: 2, nextDueAt: '2026-03-01T00:01:15.000Z' });
+    await fail(held);
+    expect(await waiting()).toEqual({ count: 2, nextDueAt: '2026-03-01T00:00:50.000Z' });
     await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
     expect(await waiting()).toEqual({ count: 0, nextDueAt: null });
   });

@@ -41,7 +41,8 @@ export async function hasDueDelivery(tx: Transaction, now: string, room: Sending
 
 /**
  * How many deliveries are due and held by nobody, and since when the longest-waiting one has been due: of one organization if
- * `orgId` is given, otherwise of all. Without an instant those that are not due yet count, too, and those that are held.
+ * `orgId` is given, otherwise of all. Without an instant those that are not due yet count, too, and those that are held, which are
+ * due again when that ends.
  */
 export async function countDueDeliveries(
   tx: Transaction,
@@ -59,7 +60,10 @@ export async function countDueDeliveries(
     .$if(orgId !== undefined, (query) => query.where('due.orgId', '=', orgId ?? ''))
     .select((row) => [
       row.fn.countAll<bigint>().as('count'),
-      row.fn.min(row.fn.coalesce('due.nextAttemptAt', 'due.createdAt')).as('oldestDueAt'),
+      (now === undefined
+        ? row.fn.min(row.fn.coalesce('due.leaseUntil', 'due.nextAttemptAt', 'due.createdAt'))
+        : row.fn.min(row.fn.coalesce('due.nextAttemptAt', 'due.createdAt'))
+      ).as('oldestDueAt'),
     ])
     .executeTakeFirstOrThrow();
   return { count: Number(count), oldestDueAt };
