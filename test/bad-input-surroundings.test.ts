@@ -199,6 +199,21 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     expect(rowsOf(path)).toBe(rows);
   });
 
+  test.concurrent('a read-only file with webhooks that are due: `webhooks deliver` ends with exit code 9', async () => {
+    const path = copy('webhooks');
+    await run(['webhooks', 'create', '--url', 'http://127.0.0.1:9/', '--allow-private'], path);
+    const deliver = ['webhooks', 'deliver', '--allow-private-webhooks'];
+    const ordinary = { isOrdinary: true };
+    chmodSync(path, 0o444);
+    expect(await run(deliver, path, ordinary)).toMatchObject({ code: 0, stdout: '0\t0\t0\n', stderr: '' });
+    chmodSync(path, 0o644);
+    await run(['webhooks', 'trigger', 'customer.created'], path);
+    chmodSync(path, 0o444);
+    const outcome = await run(deliver, path, ordinary);
+    expect(outcome).toMatchObject({ code: 9, stdout: '' });
+    expect(outcome.stderr).toContain(`the database ${path} is read-only; nothing was changed`);
+  });
+
   test.concurrent('a locked file: it is read, a change ends with exit code 9 and status 503 after the wait', async () => {
     const path = copy('locked');
     const service = await serveProgram(['--database', path], { home });

@@ -1,6 +1,7 @@
 /** `tally webhooks deliver`: attempts the deliveries due now and ends, for cron and scripts. */
 
 import { BillingError } from '../../errors.ts';
+import type { Engine } from '../../operations/index.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { tellOfOpening } from '../session/open-session.ts';
 import { confirmWrite } from '../session/prompts.ts';
@@ -75,6 +76,7 @@ async function deliverFrom(opened: OpenEngine, flags: DeliverFlags) {
     });
     try {
       const data = await sender.deliverDue();
+      if (data.delivered + data.retrying + data.failed === 0) await refuseIfOnlyRead(opened.engine);
       return { data, waiting: data.retrying > 0 ? undefined : await sender.waiting() };
     } finally {
       await sender.close();
@@ -82,4 +84,10 @@ async function deliverFrom(opened: OpenEngine, flags: DeliverFlags) {
   } finally {
     await opened.close();
   }
+}
+
+/** From a database that can only be read a sender takes nothing, and says nothing of it: that of `serve` looks every second. */
+async function refuseIfOnlyRead(engine: Engine): Promise<void> {
+  const { dueDeliveries } = await engine.vitals();
+  if (dueDeliveries > 0) await engine.checkWritable();
 }
