@@ -33,6 +33,10 @@ const findByKind: Partial<Record<ReferenceKind, Find>> = {
   },
   plans: async (id, billing) => await unlessThere('plans', id, billing),
   products: async (id, billing) => await unlessThere('products', id, billing),
+  async endpoints(id, billing) {
+    const { data } = (await billing.call('webhooks.list')).body;
+    return data.some((endpoint) => endpoint.id === id) ? undefined : say`no endpoint has the id ${id}`;
+  },
 };
 
 /** A sentence for each filter of a list that names something that does not exist; none if that cannot be found out. */

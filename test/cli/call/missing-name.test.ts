@@ -178,6 +178,13 @@ test('a number in small letters is known', async () => {
   expect(stderr).toContain(`hint: the id of ${number} is ${invoice}\n`);
 });
 
+test('a list of deliveries that is empty because its filter names no endpoint says so, and no other does', async () => {
+  const endpoint = await madeOn(stage, 'webhooks', 'create', '--url', 'https://hooks.example.com/');
+  const listed = async (id: string) => await stage.tally(['webhooks', 'deliveries', '--endpoint-id', id]);
+  expect(await listed(customer)).toMatchObject({ exitCode: 0, stderr: `no endpoint has the id ${customer}\n` });
+  expect(await listed(endpoint)).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
 test('the name of a price is known where a grant takes its id', async () => {
   const line = `credits grant ${contract} --amount-cents 1 --expires-at 2099-01-01T00:00:00Z --specifiers pricingIds=seat`;
   const { stderr, exitCode } = await stage.tally(line.split(' '));
