@@ -60,7 +60,8 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   const secret = await readSecret(flags, session);
   terminal.conceal(secret);
   const { Webhook } = await import('standardwebhooks');
-  const receive = receiver({ webhook: new Webhook(secret), forwardTo, session });
+  const unread = Promise.withResolvers<void>();
+  const receive = receiver({ webhook: new Webhook(secret), forwardTo, session, onUnread: unread.resolve });
   const server = createServer((request, response) => void receive(request, response));
   server.listen(port, '127.0.0.1');
   try {
@@ -73,7 +74,7 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   }
   const stopped = dependencies.untilStopped();
   terminal.err(say`tally webhooks listen: http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
-  await stopped;
+  await Promise.race([stopped, unread.promise]);
   server.close();
   server.closeAllConnections();
 }
@@ -82,12 +83,16 @@ interface Receiver {
   readonly webhook: Webhook;
   readonly forwardTo: URL | undefined;
   readonly session: Session;
+  /** Called once nobody reads what is printed (`| head`). */
+  readonly onUnread: () => void;
 }
 
 function receiver(options: Receiver) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, text } = await answerTo(request, options).catch(() => ({ status: 500, text: 'failed' }));
-    response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`);
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`, () => {
+      if (!options.session.terminal.hasReader) options.onUnread();
+    });
   };
 }
 
@@ -113,7 +118,10 @@ async function answerTo(request: IncomingMessage, { webhook, forwardTo, session 
   }
   const forwarded = forwardTo === undefined ? undefined : await forward(forwardTo, body, headers);
   print(session, event, { id: headers[header.id], forwarded });
-  if (forwarded === undefined) return { status: 200, text: 'received' };
+  if (forwarded === undefined) {
+    // An event that was told to nobody is not received: its sender sends it again.
+    return session.terminal.hasReader ? { status: 200, text: 'received' } : { status: 503, text: 'not read' };
+  }
   return { status: forwarded ?? 502, text: 'forwarded' };
 }
 

@@ -22,6 +22,8 @@ export interface OutputEnd {
   stream(): Writable;
   /** Whether a stream is open; it may hold text not written yet. */
   readonly isStream: boolean;
+  /** False once a write has found that whoever read a pipe has gone away. */
+  readonly hasReader: boolean;
 }
 
 export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -30,16 +32,22 @@ export type ProcessStream = Writable & { readonly isTTY?: boolean; readonly colu
 type OnFailure = (error: NodeJS.ErrnoException) => void;
 
 const refuseUnwritten: OnFailure = (error) => {
-  if (error.code !== 'EPIPE') throw unwritable(error);
+  if (!isOfReader(error)) throw unwritable(error);
 };
+
+const isOfReader = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE';
 
 /** For standard error: there is nowhere to report the failure, and a service whose log is full has to go on. */
 export const dropUnwritten: OnFailure = () => undefined;
 
 /** The end that writes to a stream. */
 export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUnwritten): OutputEnd {
-  stream.on('error', onFailure);
   let hasLog = false;
+  let hasReader = true;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    hasReader &&= !isOfReader(error);
+    onFailure(error);
+  });
   return {
     isTTY: stream.isTTY === true,
     get columns() {
@@ -55,6 +63,9 @@ export function streamEnd(stream: ProcessStream, onFailure: OnFailure = refuseUn
     },
     stream: () => stream,
     isStream: true,
+    get hasReader() {
+      return hasReader;
+    },
   };
 }
 
@@ -68,10 +79,16 @@ export function descriptorEnd(
   const end = (): OutputEnd => (opened ??= streamEnd(open(), onFailure));
   const mayBeTerminal = isDevice(descriptor);
   let hasLog = false;
+  let hasReader = true;
+
+  function fail(error: NodeJS.ErrnoException): void {
+    hasReader &&= !isOfReader(error);
+    onFailure(error);
+  }
 
   function write(text: string): void {
     if (mayBeTerminal || opened !== undefined) return end().write(text);
-    const rest = writeNow(descriptor, Buffer.from(text), onFailure);
+    const rest = writeNow(descriptor, Buffer.from(text), fail);
     if (rest.length > 0) end().stream().write(rest);
   }
 
@@ -94,6 +111,9 @@ export function descriptorEnd(
     stream: () => end().stream(),
     get isStream() {
       return opened !== undefined;
+    },
+    get hasReader() {
+      return hasReader && opened?.hasReader !== false;
     },
   };
 }
