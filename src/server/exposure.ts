@@ -15,8 +15,16 @@ export interface Exposure {
   readonly trustProxy?: string | undefined;
 }
 
-/** Throws a usage error if keys would cross a network in clear text (SEC-30), or any sender would be trusted (SEC-35). */
+/**
+ * Throws a usage error for an empty host, which Node takes for every address of the machine, if keys would cross a network in
+ * clear text (SEC-30), or if any sender would be trusted (SEC-35).
+ */
 export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure): void {
+  if (host.trim() === '') {
+    throw new BillingError('usage', '--host is empty', {
+      hint: 'name the address to listen on; 0.0.0.0 and :: are every address of this machine',
+    });
+  }
   if (trustProxy !== undefined) rangesOf(trustProxy);
   if (isLoopback(host) || tls !== undefined || isBehindProxy === true || trustProxy !== undefined) return;
   throw new BillingError(

@@ -43,6 +43,12 @@ describe('an address that other machines reach', () => {
     },
   );
 
+  test.each(['', ' '])('an empty one (%j) is refused, also behind a proxy: it would be every address', (host) => {
+    expect(() => serverWith({ host, isBehindProxy: true })).toThrow(
+      expect.objectContaining({ kind: 'usage', message: '--host is empty' }),
+    );
+  });
+
   test.each([
     ['this machine', { host: '127.0.0.1' }],
     ['this machine by IPv6', { host: '::1' }],
