@@ -15,6 +15,7 @@ import { wholeNumber } from '../command-line/whole-number-flag.ts';
 import { readTextFile } from '../files/files.ts';
 import { allowFormats } from '../output/output.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
+import { UnprintedError } from '../terminal/unprinted.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
@@ -60,8 +61,8 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   const secret = await readSecret(flags, session);
   terminal.conceal(secret);
   const { Webhook } = await import('standardwebhooks');
-  const unread = Promise.withResolvers<void>();
-  const receive = receiver({ webhook: new Webhook(secret), forwardTo, session, onUnread: unread.resolve });
+  const printing = Promise.withResolvers<void>();
+  const receive = receiver({ webhook: new Webhook(secret), forwardTo, session, printing });
   const server = createServer((request, response) => void receive(request, response));
   server.listen(port, '127.0.0.1');
   try {
@@ -74,24 +75,29 @@ async function listen(flags: ListenFlags, session: Session): Promise<void> {
   }
   const stopped = dependencies.untilStopped();
   terminal.err(say`tally webhooks listen: http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`);
-  await Promise.race([stopped, unread.promise]);
-  server.close();
-  server.closeAllConnections();
+  try {
+    await Promise.race([stopped, printing.promise]);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
 interface Receiver {
   readonly webhook: Webhook;
   readonly forwardTo: URL | undefined;
   readonly session: Session;
-  /** Called once nobody reads what is printed (`| head`). */
-  readonly onUnread: () => void;
+  /** Resolves once nobody reads what is printed (`| head`), and rejects once it cannot be printed. */
+  readonly printing: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>;
 }
 
 function receiver(options: Receiver) {
+  const { session, printing } = options;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, text } = await answerTo(request, options).catch(() => ({ status: 500, text: 'failed' }));
+    const { status, text, error } = await answerTo(request, options).catch(failed);
     response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`, () => {
-      if (!options.session.terminal.hasReader) options.onUnread();
+      if (error instanceof UnprintedError) printing.reject(error);
+      else if (!session.terminal.hasReader) printing.resolve();
     });
   };
 }
@@ -99,7 +105,10 @@ function receiver(options: Receiver) {
 interface Reply {
   readonly status: number;
   readonly text: string;
+  readonly error?: unknown;
 }
+
+const failed = (error: unknown): Reply => ({ status: 500, text: 'failed', error });
 
 async function answerTo(request: IncomingMessage, { webhook, forwardTo, session }: Receiver): Promise<Reply> {
   if (request.method !== 'POST') return { status: 405, text: 'post events here' };

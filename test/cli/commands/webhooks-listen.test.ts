@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
+import { UnprintedError } from '../../../src/cli/terminal/unprinted.ts';
 import { testTerminal } from '../../support/test-terminal.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { createShell } from '../shell.ts';
@@ -14,13 +16,16 @@ const body = JSON.stringify({ type: 'customer.created', timestamp: '2026-03-01T0
 interface Listening {
   readonly url: string;
   readonly written: { readonly stdout: string; readonly stderr: string };
+  /** The exit code, once it has ended. */
+  readonly ended: Promise<number>;
   /** Stops it; gives the exit code. */
   stop(): Promise<number>;
 }
 
 /** `tally webhooks listen` until the test ends, told its secret by the environment. */
-async function listen(flags: readonly string[] = []): Promise<Listening> {
-  const terminal = testTerminal();
+async function listen(flags: readonly string[] = [], out?: Terminal['out']): Promise<Listening> {
+  const plain = testTerminal();
+  const terminal = out === undefined ? plain : { ...plain, out };
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const shell = createShell({
     env: { TALLY_WEBHOOK_SECRET: secret },
@@ -29,12 +34,14 @@ async function listen(flags: readonly string[] = []): Promise<Listening> {
   const running = shell.run(['webhooks', 'listen', ...flags]);
   onTestFinished(() => stop());
   const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0], { timeout: 10_000 });
+  const ended = running.then(({ code }) => code);
   return {
     url,
     written: terminal.written,
+    ended,
     stop: async () => {
       stop();
-      return (await running).code;
+      return await ended;
     },
   };
 }
@@ -57,6 +64,16 @@ describe('a receiver on this machine', () => {
     expect(await post(listening.url, signed(body))).toBe(200);
     expect(await listening.stop()).toBe(0);
     expect(listening.written.stdout).toBe('2026-03-01T00:00:00.000Z\tcustomer.created\tmsg-1\n');
+    await expect(fetch(listening.url)).rejects.toThrow('fetch failed');
+  });
+
+  test('ends with 1 once it cannot print, and does not take what nobody can see', async () => {
+    const listening = await listen([], () => {
+      throw new UnprintedError('internal', 'the output cannot be written: the disk is full');
+    });
+    expect(await post(listening.url, signed(body))).toBe(500);
+    expect(await listening.ended).toBe(1);
+    expect(listening.written.stderr).toContain('tally: the output cannot be written: the disk is full\n');
     await expect(fetch(listening.url)).rejects.toThrow('fetch failed');
   });
 
