@@ -74,23 +74,27 @@ test('what deliver sends, listen verifies and prints', async () => {
   expect(listening.stdout).toMatch(/^\S+\tcredit\.budget\.exhausted\t[0-9a-f-]{36}\n$/);
 }, 30_000);
 
-test('listen ends once nobody reads what it prints, and does not take what nobody has read', async () => {
-  const env = home();
-  const { id, secret } = await registered('http://127.0.0.1:1/', env);
-  const child = spawn(process.execPath, [launcher, 'webhooks', 'listen'], {
-    env: { ...env, TALLY_WEBHOOK_SECRET: secret },
-  });
-  onTestFinished(() => void child.kill('SIGTERM'));
-  const exit = once(child, 'exit');
-  child.stdout.destroy();
-  const [line] = (await once(child.stderr, 'data')) as [Buffer];
-  await tally(`webhooks update ${id} --url ${/http:\S+/.exec(line.toString())?.[0]} --allow-private`, env);
-  await tally('webhooks trigger customer.created', env);
-  await tally('webhooks deliver --allow-private-webhooks', env);
-  expect(await exit).toEqual([0, null]);
-  const { stdout } = await tally('webhooks deliveries --columns status,responseStatus,responseBody', env);
-  expect(stdout).toBe('pending\t503\tnot read\n');
-}, 30_000);
+test.each(['webhooks listen', 'webhooks listen --no-color'])(
+  '%s ends once nobody reads what it prints, and does not take what nobody has read',
+  async (line) => {
+    const env = home();
+    const { id, secret } = await registered('http://127.0.0.1:1/', env);
+    const child = spawn(process.execPath, [launcher, ...line.split(' ')], {
+      env: { ...env, TALLY_WEBHOOK_SECRET: secret },
+    });
+    onTestFinished(() => void child.kill('SIGTERM'));
+    const exit = once(child, 'exit');
+    child.stdout.destroy();
+    const [said] = (await once(child.stderr, 'data')) as [Buffer];
+    await tally(`webhooks update ${id} --url ${/http:\S+/.exec(said.toString())?.[0]} --allow-private`, env);
+    await tally('webhooks trigger customer.created', env);
+    await tally('webhooks deliver --allow-private-webhooks', env);
+    expect(await exit).toEqual([0, null]);
+    const { stdout } = await tally('webhooks deliveries --columns status,responseStatus,responseBody', env);
+    expect(stdout).toBe('pending\t503\tnot read\n');
+  },
+  30_000,
+);
 
 test('serve sends what other processes leave in the outbox', async () => {
   const env = home();

@@ -44,7 +44,7 @@ export function testTerminal(options: TestTerminalOptions = {}): TestTerminal {
     stdin: { isTerminal: options.isInputTerminal ?? isTerminal },
     stdout: stream,
     stderr: { ...stream, isTerminal: options.isErrorTerminal ?? isTerminal },
-    hasReader: true,
+    hasReader: () => true,
     out: (text) => void (written.stdout += withoutSecrets(text, secrets)),
     err: (text) => void (written.stderr += redact(text, secrets)),
     log: (text) => void (written.stderr += redact(text, secrets)),

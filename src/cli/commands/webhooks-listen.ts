@@ -97,7 +97,7 @@ function receiver(options: Receiver) {
     const { status, text, error } = await answerTo(request, options).catch(failed);
     response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`, () => {
       if (error instanceof UnprintedError) printing.reject(error);
-      else if (!session.terminal.hasReader) printing.resolve();
+      else if (!session.terminal.hasReader()) printing.resolve();
     });
   };
 }
@@ -129,7 +129,7 @@ async function answerTo(request: IncomingMessage, { webhook, forwardTo, session 
   print(session, event, { id: headers[header.id], forwarded });
   if (forwarded === undefined) {
     // An event that was told to nobody is not received: its sender sends it again.
-    return session.terminal.hasReader ? { status: 200, text: 'received' } : { status: 503, text: 'not read' };
+    return session.terminal.hasReader() ? { status: 200, text: 'received' } : { status: 503, text: 'not read' };
   }
   return { status: forwarded ?? 502, text: 'forwarded' };
 }

@@ -25,7 +25,7 @@ export interface Terminal {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   /** False once whoever read standard output has gone away: what is written from then on is for nobody. */
-  readonly hasReader: boolean;
+  hasReader(): boolean;
   /** Writes the answer, without known secrets. */
   out(text: SafeText): void;
   /** Writes notes, questions and errors, without known secrets and whatever looks like one. */
@@ -74,9 +74,7 @@ export function createTerminal(streams: Streams): Terminal {
     },
     stdout: outputStream(stdout, streams),
     stderr: outputStream(stderr, streams),
-    get hasReader() {
-      return stdout.hasReader;
-    },
+    hasReader: () => stdout.hasReader,
     out: (text) => stdout.write(withoutSecrets(text, secrets)),
     err: (text) => stderr.write(hasBar ? aboveBar(redact(text, secrets)) : redact(text, secrets)),
     log: (text) => stderr.log(redact(text, secrets)),
