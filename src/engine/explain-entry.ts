@@ -13,6 +13,7 @@ import type { ExplainedInvoice, ExplainedLine } from './explain-invoice.ts';
 import type { CallContext } from './handler.ts';
 import { isUndone } from './invoices-transitions.ts';
 import { existing } from './refuse.ts';
+import { reversalWords } from './settlement.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 type ExplainedEntry = ResponseBody<'credits.explain'>['data'];
@@ -105,8 +106,10 @@ function usageReason({ entry, entries, invoice, line, order }: Story): string {
 /** A cancelled or refunded invoice changed last when that happened, and gave its credits back in the same instant. */
 function reversalReason({ entry, target, invoice }: Story): string {
   if (target === undefined) return entry.description;
-  if (target.type !== 'usage' || invoice === undefined)
-    return `the ${target.type} was undone by hand: ${entry.description}`;
+  // Not always by hand: a cancelled invoice takes back the prepaid credits that it billed, and its words say so.
+  if (target.type !== 'usage' || invoice === undefined) return `the ${target.type} was undone: ${entry.description}`;
+  // Only a person gives the reversal of usage other words.
+  if (entry.description !== reversalWords(target)) return `the usage was undone by hand: ${entry.description}`;
   const order = Temporal.Instant.compare(entry.createdAt, invoice.updatedAt);
   if (isUndone(invoice) && order === 0) {
     return `invoice ${invoice.number} was ${invoice.status.toLowerCase()}, so what it had taken went back`;

@@ -133,11 +133,16 @@ export function isBilledOut(
   return invoicePeriodAt(terms, (invoices.at(-1)?.periodIndex ?? -1) + 1) === undefined;
 }
 
+/** What a reversal says where nobody says anything else. */
+export function reversalWords({ description }: Pick<LedgerEntry, 'description'>): string {
+  return `Reversal: ${description}`;
+}
+
 /** Writes the opposite of one entry. */
 export async function reverseEntry(
   writer: LedgerWriter,
   entry: StoredLedgerEntry,
-  description: string = `Reversal: ${entry.description}`,
+  description: string = reversalWords(entry),
 ): Promise<StoredLedgerEntry> {
   const facts: EntryFacts = {
     type: 'reversal',

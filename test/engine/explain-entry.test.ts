@@ -203,9 +203,30 @@ describe('a reversal', () => {
       body: { description: 'wrong customer' },
     });
     const explained = await newest('reversal');
-    expect(explained.reason).toBe('the grant was undone by hand: wrong customer');
+    expect(explained.reason).toBe('the grant was undone: wrong customer');
     expect(explained.target).toMatchObject({ id: entryId });
     expect((await explain(entryId)).entry.reversedByEntryId).toBe(explained.entry.id);
+  });
+
+  test('of usage on a draft by hand gives these words too, although as much is still due', async () => {
+    await grant(world, acme, { amountCents: 50 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await useInMarch(50);
+    const [usage] = await settle(world, acme);
+    await world.call('credits.reverse', {
+      params: { contractId: acme.contractId, entryId: usage?.id ?? '' },
+      body: { description: 'by mistake' },
+    });
+    expect((await newest('reversal')).reason).toBe('the usage was undone by hand: by mistake');
+  });
+
+  test('of prepaid credits that nobody bought names the cancelled invoice and no hand', async () => {
+    acme = await subscribe(world, { name: 'prepaid', contract: { creditGrantCents: 500 } });
+    const { id, invoiceNumber } = await invoiceAt(world, acme, 0);
+    await world.call('invoices.cancel', { params: { invoiceId: id } });
+    expect((await newest('reversal')).reason).toBe(
+      `the grant was undone: Not bought: invoice ${invoiceNumber} is cancelled`,
+    );
   });
 });
 
