@@ -24,6 +24,8 @@ export interface LinePaymentInput {
   readonly draws: readonly Draw[];
   /** What the grants have paid of earlier invoices and lines since the state in `grants`, by grant id. */
   readonly drawnBefore: ReadonlyMap<string, Drawn>;
+  /** The same with all of this invoice: a phase goes through every line before the next one begins, so later lines may pay first. */
+  readonly drawnInAll: ReadonlyMap<string, Drawn>;
   readonly budgets: readonly BudgetDimension[];
   /** Whether free credits have a value on the contract. */
   readonly hasCreditRate: boolean;
@@ -60,31 +62,46 @@ interface GrantPayment {
   readonly isCovered: boolean;
 }
 
-function whyPaid({ grant, own, appliedCents, isCovered }: GrantPayment, input: LinePaymentInput): string {
-  if (!hasRest(grant, [...drawnBefore(grant, input), ...own])) return 'paid until it was used up';
+function whyPaid({ grant, own, appliedCents, paidBefore, isCovered }: GrantPayment, input: LinePaymentInput): string {
+  if (!hasRest(grant, [...drawnOf(grant, input.drawnBefore), ...own])) return 'paid until it was used up';
   if (appliedCents === centsOf(input.atoms)) return 'paid all of it';
-  return isCovered ? 'paid what was still open' : 'paid the part that credits may pay';
+  if (isCovered) return 'paid what was still open';
+  const payable = payableBy(grant, input);
+  const isShort = paidBefore + appliedCents < centsOf(payable) && !isCapped(payable, input) && isUsedUp(grant, input);
+  return isShort ? 'paid until it was used up' : 'paid the part that credits may pay';
 }
 
 /** In the order in which the burn-down itself looks: may it pay, can it, is there anything left to pay. */
 function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput): string {
   if (centsOf(input.atoms) === 0n) return 'there is nothing to pay';
-  const payable = input.atoms.filter((atom) => ineligibility(grant, atom) === undefined);
+  const payable = payableBy(grant, input);
   const [first] = input.atoms;
   if (payable.length === 0) return (first && ineligibility(grant, first)) ?? 'may not pay this usage';
   if (isFree(grant) && !input.hasCreditRate) return 'free credits have no value here: the contract has no credit rate';
   if (paidBefore >= centsOf(payable)) return 'earlier grants paid all of it';
-  if (!hasRest(grant, drawnBefore(grant, input))) return 'had nothing left';
-  const isCapped = payable.some((atom) => input.budgets.some((budget) => isOfBudget(budget, atom)));
-  if (isCapped) return 'a budget caps the credits that this usage may take';
+  if (!hasRest(grant, drawnOf(grant, input.drawnBefore))) return 'had nothing left';
+  if (isCapped(payable, input)) return 'a budget caps the credits that this usage may take';
+  if (isUsedUp(grant, input)) return 'had nothing left';
   // On a clock that stands still a grant may come later at the same instant.
   return hasExpired(grant, input.asOf)
     ? 'had lapsed before this usage came in'
     : 'was granted after the invoice was finalized';
 }
 
-function drawnBefore({ grantId }: GrantState, input: LinePaymentInput): readonly Drawn[] {
-  const drawn = input.drawnBefore.get(grantId);
+function payableBy(grant: GrantState, { atoms }: LinePaymentInput): readonly UsageAtom[] {
+  return atoms.filter((atom) => ineligibility(grant, atom) === undefined);
+}
+
+function isCapped(payable: readonly UsageAtom[], { budgets }: LinePaymentInput): boolean {
+  return payable.some((atom) => budgets.some((budget) => isOfBudget(budget, atom)));
+}
+
+function isUsedUp(grant: GrantState, { drawnInAll }: LinePaymentInput): boolean {
+  return !hasRest(grant, drawnOf(grant, drawnInAll));
+}
+
+function drawnOf({ grantId }: GrantState, draws: ReadonlyMap<string, Drawn>): readonly Drawn[] {
+  const drawn = draws.get(grantId);
   return drawn === undefined ? [] : [drawn];
 }
 

@@ -178,18 +178,17 @@ function entriesAtFinalization(
   invoice: Invoice,
   finalizedAt: Temporal.Instant,
 ): readonly StoredLedgerEntry[] {
-  const own = entries.filter((entry) => entry.type === 'usage' && entry.invoiceId === invoice.id);
-  const lastUsage = own.at(-1)?.seq ?? 0;
+  const own = entries.filter(({ invoiceId }) => invoiceId === invoice.id);
+  const lastUsage = own.findLast(({ type }) => type === 'usage');
   // Where the clock stands still, the usage that finalization wrote tells what came after it.
-  const isSettledThen = own.at(-1)?.createdAt.equals(finalizedAt) === true;
-  // Nothing follows a cancellation or refund. If it came later, reversals of that instant are of usage that had shrunk.
+  const settledSeq = lastUsage?.createdAt.equals(finalizedAt) === true ? lastUsage.seq : Number.POSITIVE_INFINITY;
+  // Of the invoice's own credits nothing came back after it unless it was undone in that instant, after all settlement.
   const isUndoneThen = isUndone(invoice) && invoice.updatedAt.equals(finalizedAt);
   return entries.filter((entry) => {
     const order = Temporal.Instant.compare(entry.createdAt, finalizedAt);
     if (order !== 0) return order < 0;
-    if (isSettledThen && entry.type !== 'usage' && entry.seq > lastUsage) return false;
-    // Within one instant, settlement writes reversals before usage, and a cancellation or refund comes after both.
-    return entry.type !== 'reversal' || entry.invoiceId !== invoice.id || !isUndoneThen || entry.seq < lastUsage;
+    if (entry.invoiceId !== invoice.id) return entry.type === 'usage' || entry.seq < settledSeq;
+    return entry.type === 'usage' || !isUndoneThen || entry.seq < (lastUsage?.seq ?? 0);
   });
 }
 

@@ -128,12 +128,13 @@ function wireLines(basis: Basis): ReadonlyMap<string, ExplainedLine> {
   const drawsOf = Map.groupBy(basis.draws, (draw) => draw.lineKey);
   const atomsOf = Map.groupBy(basis.atoms, (atom) => atom.lineKey);
   const drawnBefore = new Map(basis.drawnEarlier);
+  const drawnInAll = withDraws(new Map(basis.drawnEarlier), basis.draws);
   const lines = new Map<string, ExplainedLine>();
   for (const line of basis.lines) {
     const { lineKey } = line.billed;
     const draws = drawsOf.get(lineKey) ?? [];
     const atoms = atomsOf.get(lineKey) ?? [];
-    lines.set(lineKey, wireLine(line, { draws, atoms, drawnBefore }, basis));
+    lines.set(lineKey, wireLine(line, { draws, atoms, drawnBefore, drawnInAll }, basis));
     withDraws(drawnBefore, draws);
   }
   return lines;
@@ -157,6 +158,7 @@ interface Payment {
   readonly atoms: Basis['atoms'];
   /** What earlier lines and earlier invoices drew from each grant. */
   readonly drawnBefore: ReadonlyMap<string, Drawn>;
+  readonly drawnInAll: ReadonlyMap<string, Drawn>;
 }
 
 function wireLine({ billed, computed }: BasisLine, payment: Payment, basis: Basis): ExplainedLine {

@@ -24,6 +24,7 @@ function whys(input: Partial<LinePaymentInput>): string[] {
     grants: [],
     draws: [],
     drawnBefore: new Map(),
+    drawnInAll: new Map(),
     budgets: [],
     hasCreditRate: true,
     asOf: Temporal.Instant.from('2026-06-01T00:00:00Z'),
@@ -50,6 +51,22 @@ describe('a grant that paid', () => {
       { grants: [small], draws: [draw('small', 10n)], drawnBefore: new Map([['small', drawn(30n)]]) },
       ['paid until it was used up'],
     ],
+    [
+      'with what a later line left, which came to it in an earlier phase',
+      { grants: [small], draws: [draw('small', 10n)], drawnInAll: new Map([['small', drawn(40n)]]) },
+      ['paid until it was used up'],
+    ],
+    [
+      'all that a cap leaves, and the rest to a later line',
+      {
+        grants: [small],
+        draws: [draw('small', 10n)],
+        drawnInAll: new Map([['small', drawn(40n)]]),
+        atoms: [atom(100n, { properties: { model: 'x' } })],
+        budgets: [budget],
+      },
+      ['paid the part that credits may pay'],
+    ],
     ['a part alone', { grants: [large], draws: [draw('large', 15n)] }, ['paid the part that credits may pay']],
   ])('%s', (_case, input, expected) => {
     expect(whys(input)).toEqual(expected);
@@ -73,6 +90,11 @@ describe('a grant that paid nothing', () => {
       'free credits have no value here: the contract has no credit rate',
     ],
     ['was empty', { grants: [small], drawnBefore: new Map([['small', drawn(40n)]]) }, 'had nothing left'],
+    [
+      'was emptied by a later line, which came to it in an earlier phase',
+      { grants: [small], drawnInAll: new Map([['small', drawn(40n)]]) },
+      'had nothing left',
+    ],
     [
       'is free, and empty',
       { grants: [free], drawnBefore: new Map([['free', drawn(0n, 5n * million)]]) },

@@ -67,6 +67,19 @@ describe('the grants that paid', () => {
     expect(explained.lines[1]).toMatchObject({ creditCents: 0, overageCents: 10 });
   });
 
+  test('that a later line emptied by usage of an earlier phase have nothing left, and are not said to be too late', async () => {
+    const acme = await subscribe(world, { meter: { groupKeys: ['model'] } });
+    await grant(world, acme, { amountCents: 1, expiresAt: '2026-03-10T00:00:00Z' });
+    await grant(world, acme, { amountCents: 10 });
+    await use(world, acme, { tokens: 10, at: '2026-03-01T00:00:00Z', model: 'b' });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 10, at: '2026-03-15T00:00:00Z', model: 'a' });
+    await use(world, acme, { tokens: 1, at: '2026-03-01T00:00:00Z', model: 'c' });
+    const explained = await explainFirst(world, acme);
+    expect(payments(explained, 0)).toEqual(['1-1 expired before this usage ended', '2-2 had nothing left']);
+    expectSound(explained);
+  });
+
   test('and paid nothing stand together by reason, however many they are', async () => {
     const acme = await subscribe(world);
     const june = '2026-06-01T00:00:00Z';

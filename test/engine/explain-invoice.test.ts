@@ -241,6 +241,20 @@ describe('a finalized invoice', () => {
     expectSound(refunded);
   });
 
+  test('the same, settled and taken back at the instant of its finalization, as on a clock that stands still', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 500 });
+    world.clock.set('2026-04-02T00:00:00Z');
+    await use(world, acme, { tokens: 50, at: '2026-03-03T00:00:00Z', key: 'k' });
+    await settle(world, acme);
+    await use(world, acme, { tokens: 0, at: '2026-03-03T00:00:00Z', key: 'k' });
+    const invoiceId = (await invoiceAt(world, acme, 0)).id;
+    await finalize(world, invoiceId);
+    const explained = await explain(world, invoiceId);
+    expect(explained.lines).toMatchObject([{ creditCents: 0, overageCents: 0, grants: [] }]);
+    expectSound(explained);
+  });
+
   test('reads the same whatever follows at the same instant, as on a clock that stands still', async () => {
     const { acme, invoiceId } = await billed();
     const before = await explain(world, invoiceId);
