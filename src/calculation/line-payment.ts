@@ -4,6 +4,7 @@ import { type BudgetDimension, isOfBudget } from './budget.ts';
 import { ineligibility } from './kept-payments.ts';
 import { type Draw, type GrantState, hasExpired, isFree } from './ledger.ts';
 import { sumOf } from './money.ts';
+import { centsOfCredits } from '../whole-amounts.ts';
 import type { UsageAtom } from './usage-atoms.ts';
 
 /** What one grant paid of the line, in cents and millionths of a credit, positive or 0; and why, in words. */
@@ -27,8 +28,8 @@ export interface LinePaymentInput {
   /** The same with all of this invoice: a phase goes through every line before the next one begins, so later lines may pay first. */
   readonly drawnInAll: ReadonlyMap<string, Drawn>;
   readonly budgets: readonly BudgetDimension[];
-  /** Whether free credits have a value on the contract. */
-  readonly hasCreditRate: boolean;
+  /** Cents per credit for free credits; undefined where they have no value on the contract. */
+  readonly valuationRateCents: bigint | undefined;
   /** The instant explained: now, or when the invoice was finalized. */
   readonly asOf: Temporal.Instant;
 }
@@ -77,11 +78,14 @@ function whyNotPaid({ grant, paidBefore }: GrantPayment, input: LinePaymentInput
   const payable = payableBy(grant, input);
   const [first] = input.atoms;
   if (payable.length === 0) return (first && ineligibility(grant, first)) ?? 'may not pay this usage';
-  if (isFree(grant) && !input.hasCreditRate) return 'free credits have no value here: the contract has no credit rate';
+  if (isFree(grant) && input.valuationRateCents === undefined)
+    return 'free credits have no value here: the contract has no credit rate';
   if (paidBefore >= centsOf(payable)) return 'earlier grants paid all of it';
-  if (!hasRest(grant, drawnOf(grant, input.drawnBefore))) return 'had nothing left';
+  const whyEmpty = whyNothingLeft(grant, input.drawnBefore, input);
+  if (whyEmpty !== undefined) return whyEmpty;
   if (isCapped(payable, input)) return 'a budget caps the credits that this usage may take';
-  if (isUsedUp(grant, input)) return 'had nothing left';
+  const whyEmptied = whyNothingLeft(grant, input.drawnInAll, input);
+  if (whyEmptied !== undefined) return whyEmptied;
   // On a clock that stands still a grant may come later at the same instant.
   return hasExpired(grant, input.asOf)
     ? 'had lapsed before this usage came in'
@@ -98,6 +102,19 @@ function isCapped(payable: readonly UsageAtom[], { budgets }: LinePaymentInput):
 
 function isUsedUp(grant: GrantState, { drawnInAll }: LinePaymentInput): boolean {
   return !hasRest(grant, drawnOf(grant, drawnInAll));
+}
+
+/** Credits that come to less than half a cent pay nothing, although there are some. */
+function whyNothingLeft(
+  grant: GrantState,
+  draws: ReadonlyMap<string, Drawn>,
+  { valuationRateCents }: LinePaymentInput,
+): string | undefined {
+  const drawn = drawnOf(grant, draws);
+  const micros = grant.availableMicros - sumOf(drawn.map((draw) => draw.creditMicros));
+  const isWorthless = isFree(grant) && centsOfCredits(micros, valuationRateCents ?? 0n) === 0n;
+  if (hasRest(grant, drawn) && !isWorthless) return undefined;
+  return micros > 0n ? 'had credits left that are worth no cent' : 'had nothing left';
 }
 
 function drawnOf({ grantId }: GrantState, draws: ReadonlyMap<string, Drawn>): readonly Drawn[] {

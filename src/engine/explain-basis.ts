@@ -64,7 +64,7 @@ export interface InvoiceBasis {
   readonly draws: readonly BasisDraw[];
   readonly earlierDraws: readonly BasisDraw[];
   readonly budgets: readonly Budget[];
-  readonly hasCreditRate: boolean;
+  readonly valuationRateCents: bigint | undefined;
 }
 
 /** The basis of an invoice that the organization has. */
@@ -89,7 +89,7 @@ export async function readInvoiceBasis(context: CallContext, invoice: Invoice): 
     draws: [],
     earlierDraws: [],
     budgets,
-    hasCreditRate: false,
+    valuationRateCents: undefined,
   };
 }
 
@@ -118,7 +118,7 @@ async function liveBasis(context: CallContext, { contract, budgets, invoice }: S
     grants,
     ...splitDraws(draws, invoice, billing.invoices),
     budgets,
-    hasCreditRate: valuationRateOf(billing.ledger.entries, contract.creditSettings.creditRateCents) !== undefined,
+    valuationRateCents: valuationRateOf(billing.ledger.entries, contract.creditSettings.creditRateCents),
   };
 }
 
@@ -147,7 +147,7 @@ async function frozenBasis(
     grants,
     ...splitDraws(draws, invoice, invoices),
     budgets,
-    hasCreditRate: valuationRateOf(entries, contract.creditSettings.creditRateCents) !== undefined,
+    valuationRateCents: valuationRateOf(entries, contract.creditSettings.creditRateCents),
   };
 }
 

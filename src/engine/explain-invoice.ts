@@ -257,10 +257,10 @@ function wireTier(share: TierShare): ExplainedLine['breakdown'][number] {
 function paymentsOf(
   billed: FrozenLine,
   payment: Payment,
-  { shown, budgets, hasCreditRate, asOf, ranks }: Basis,
+  { shown, budgets, valuationRateCents, asOf, ranks }: Basis,
 ): Pick<ExplainedLine, 'creditCents' | 'overageCents' | 'grants' | 'unusedGrants'> {
   const { draws } = payment;
-  const payments = explainLinePayments({ ...payment, grants: shown, budgets, hasCreditRate, asOf });
+  const payments = explainLinePayments({ ...payment, grants: shown, budgets, valuationRateCents, asOf });
   const paid = payments.filter((each) => each.appliedCents > 0n);
   const unused = Map.groupBy(
     payments.filter((each) => each.appliedCents === 0n),

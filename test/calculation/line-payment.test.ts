@@ -26,7 +26,7 @@ function whys(input: Partial<LinePaymentInput>): string[] {
     drawnBefore: new Map(),
     drawnInAll: new Map(),
     budgets: [],
-    hasCreditRate: true,
+    valuationRateCents: 1n,
     asOf: Temporal.Instant.from('2026-06-01T00:00:00Z'),
     ...input,
   }).map((payment) => payment.why);
@@ -86,7 +86,7 @@ describe('a grant that paid nothing', () => {
     ],
     [
       'is free, without a rate',
-      { grants: [free], hasCreditRate: false },
+      { grants: [free], valuationRateCents: undefined },
       'free credits have no value here: the contract has no credit rate',
     ],
     ['was empty', { grants: [small], drawnBefore: new Map([['small', drawn(40n)]]) }, 'had nothing left'],
@@ -101,9 +101,14 @@ describe('a grant that paid nothing', () => {
       'had nothing left',
     ],
     [
+      'is free, with less than half a cent left',
+      { grants: [free], drawnBefore: new Map([['free', drawn(0n, 5n * million - 499_999n)]]) },
+      'had credits left that are worth no cent',
+    ],
+    [
       'has a rate, and credits that are worth no cent',
       { grants: [grant({ grantId: 'dust', originalCents: 0n, originalMicros: 1n, creditRateCents: 10n })] },
-      'had nothing left',
+      'had credits left that are worth no cent',
     ],
     [
       'met a cap',
