@@ -155,7 +155,8 @@ function refuseMissing(columns: readonly Column[], { positionals, flags }: Comma
 }
 
 /** The names of a field's columns: for a record those of its members that are meant. */
-function columnNames({ name, flag, fields = {} }: FlagSpec, isMeant: (shape: Shape) => boolean): string[] {
+function columnNames({ name, flag, kind, fields = {} }: FlagSpec, isMeant: (shape: Shape) => boolean): string[] {
+  if (kind === 'members') return [`${flag}.NAME`];
   const members = Object.entries(fields).filter(([, shape]) => isMeant(shape));
   return members.length === 0 ? [name] : members.map(([inner]) => `${flag}.${inner}`);
 }
@@ -174,7 +175,10 @@ function columnOf(name: string, { positionals, flags }: CommandSpec): Column | u
   if (spec !== undefined) return { kind: 'flag', spec };
   const [outer = '', ...inner] = name.split('.');
   const parent = flags.find((each) => each.in === 'body' && isNamed(each, folded(outer)));
-  const known = Object.keys(parent?.fields ?? {}).find((each) => folded(each) === folded(inner.join('.')));
+  const own = inner.join('.');
+  // Names of the caller's own are taken as they are written.
+  if (parent?.kind === 'members') return /^[^=]+$/.test(own) ? { kind: 'member', spec: parent, name: own } : undefined;
+  const known = Object.keys(parent?.fields ?? {}).find((each) => folded(each) === folded(own));
   return parent === undefined || known === undefined ? undefined : { kind: 'member', spec: parent, name: known };
 }
 

@@ -168,6 +168,29 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     expect(await ledgerOf(acme)).toEqual([]);
   });
 
+  test('a column for a name in the metadata gives it as it is written, where its cell says something', async () => {
+    const path = file('grants.csv', [
+      'contractId,amountCents,externalId,metadata.PO no.,Metadata.team',
+      `${acme},500,a,4711,=west`,
+      `${acme},600,b,,`,
+    ]);
+    expect(await from(path, '--yes')).toMatchObject({ exitCode: 0 });
+    const again = async (cents: string, externalId: string, ...metadata: string[]) => {
+      const words = ['--amount-cents', cents, '--external-id', externalId, '--expires-at', '2027-01-01T00:00:00Z'];
+      return (await stage.tally(['credits', 'grant', acme, ...words, ...metadata])).exitCode;
+    };
+    expect(await again('500', 'a', '--metadata', 'PO no.=4711', '--metadata', 'team==west')).toBe(0);
+    expect(await again('600', 'b')).toBe(0);
+    expect(await again('600', 'b', '--metadata', 'team==west')).toBe(7);
+  });
+
+  test.each(['metadata.', 'metadata.a=b'])('a column %s names nothing', async (column) => {
+    const path = file('grants.csv', [`contractId,amountCents,${column}`, `${acme},500,x`]);
+    const { exitCode, stderr } = await from(path, '--yes');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`the column "${column}" is not a field`)]);
+    expect(await ledgerOf(acme)).toEqual([]);
+  });
+
   test('what every row lacks is told once', async () => {
     const path = file('grants.csv', ['amountCents,reason', '500,a', '600,b']);
     const { exitCode, stdout, stderr } = await stage.tally(['credits', 'grant', '--from', path, '--yes']);
