@@ -1,14 +1,13 @@
 /** Granting credits (interface 4.15, semantics 9): modes, idempotency, and which usage a grant may pay for. */
 
 import type { LedgerSourceType } from '../calculation/ledger.ts';
-import { decimal, microsOfCredits } from '../calculation/money.ts';
-import { centsOfCredits, creditsText } from '../whole-amounts.ts';
+import { creditsText } from '../whole-amounts.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { counted } from '../counted.ts';
 import { ConflictError, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { grantAmountsOf } from '../operations/grant-amounts.ts';
+import type { GrantAmounts } from '../operations/grant-amounts.ts';
 import { type CatalogIds, catalogMembers, findCatalogIds } from '../store/records/census.ts';
 import { listInvoicesOfContract } from '../store/records/invoices.ts';
 import type { StoredLedgerEntry } from '../store/records/ledger.ts';
@@ -48,12 +47,6 @@ export interface Granted {
   readonly mismatches: readonly string[];
 }
 
-interface GrantAmounts {
-  readonly amountCents: bigint;
-  readonly creditMicros: bigint;
-  readonly creditRateCents: bigint;
-}
-
 /**
  * Writes a grant, or returns the one that the same externalId made before (interface 4.15 rule 6). The wallet is the
  * ledger, so the first grant makes it. Throws InvalidInputError for amounts that contradict each other or come to more
@@ -65,7 +58,7 @@ export async function grantCredits(
   wallet: Wallet,
   { request, kind }: { readonly request: GrantRequest; readonly kind: GrantKind },
 ): Promise<Granted> {
-  const amounts = amountsOf(request);
+  const amounts = grantAmountsOf(request);
   const fingerprint = fingerprintOf(request, kind, amounts);
   const { expiresAt, externalId, specifiers } = request;
   const earlier =
@@ -108,24 +101,6 @@ export async function refuseOver(context: CallContext, { id, hasEnd }: Wallet): 
   throw new ConflictError(`the last invoice of contract ${id} is closed: no usage of it is billed any more`, {
     hint: 'grant credits on another contract of the customer',
   });
-}
-
-/** Dollar-only, or rated; with both modes given the amounts have to agree (semantics 9, Grant validation). */
-function amountsOf({ amountCents, creditRateCents, creditAmount }: GrantRequest): GrantAmounts {
-  if (creditAmount === undefined || creditRateCents === undefined) {
-    return { amountCents: amountCents ?? 0n, creditMicros: 0n, creditRateCents: 0n };
-  }
-  const creditMicros = microsOfCredits(decimal(creditAmount));
-  const rateCents = BigInt(creditRateCents);
-  const derivedCents = centsOfCredits(creditMicros, rateCents);
-  if (derivedCents > limits.centsMaximum) {
-    refuse([{ path: 'creditAmount', message: `comes to ${derivedCents} cents, more than ${limits.centsMaximum}` }]);
-  }
-  if (amountCents !== undefined && amountCents !== derivedCents) {
-    const product = `${creditsText(creditMicros)} at a rate of ${rateCents} come to ${counted(Number(derivedCents), 'cent')}`;
-    refuse([{ path: 'amountCents', message: `contradicts the credits: ${product}` }]);
-  }
-  return { amountCents: derivedCents, creditMicros, creditRateCents: rateCents };
 }
 
 /** The request, each member as a text that is the same for the same meaning. */

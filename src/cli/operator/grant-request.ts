@@ -1,8 +1,8 @@
 /** What a grant request asks for, in the terms in which policy, plan and journal speak. */
 
 import type { CallInput } from '../../operations/operation.ts';
+import { grantAmountsOf } from '../../operations/grant-amounts.ts';
 import { parseCall } from '../../operations/parse.ts';
-import { centsOfCredits, microsOfText } from '../../whole-amounts.ts';
 import { grantOperation, purchaseOperation } from './grant-history.ts';
 
 export interface GrantValue {
@@ -24,7 +24,8 @@ export interface GrantRequest extends GrantValue {
 export async function readGrant(input: CallInput): Promise<GrantRequest> {
   const { params, body } = await parseCall(grantOperation, input);
   return {
-    ...valueOf(params.contractId, body),
+    contractId: params.contractId,
+    ...grantAmountsOf(body),
     expiresAt: body.expiresAt,
     description: body.description,
     externalId: body.externalId,
@@ -34,20 +35,5 @@ export async function readGrant(input: CallInput): Promise<GrantRequest> {
 /** Throws what the service would throw for the request. */
 export async function readPurchase(input: CallInput): Promise<GrantValue> {
   const { params, body } = await parseCall(purchaseOperation, input);
-  return valueOf(params.contractId, body);
-}
-
-interface Amounts {
-  readonly amountCents?: bigint | undefined;
-  readonly creditRateCents?: number | undefined;
-  readonly creditAmount?: string | undefined;
-}
-
-function valueOf(contractId: string, { amountCents = 0n, creditRateCents, creditAmount = '0' }: Amounts): GrantValue {
-  const creditMicros = microsOfText(creditAmount);
-  return {
-    contractId,
-    amountCents: creditRateCents === undefined ? amountCents : centsOfCredits(creditMicros, BigInt(creditRateCents)),
-    creditMicros,
-  };
+  return { contractId: params.contractId, ...grantAmountsOf(body) };
 }

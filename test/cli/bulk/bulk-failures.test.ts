@@ -71,6 +71,16 @@ describe('the command line', () => {
     expect(stderr).toMatch(/^tally: expiresAt: must be a date-time.*\n {2}hint: see --expires-at <date-time> in: /);
   });
 
+  test('a row that contradicts itself keeps the whole file from being sent, as any row that cannot be right', async () => {
+    const shell = createShell();
+    const input = 'contractId,amountCents,creditRateCents,creditAmount\nk,100000,1,5\n';
+    const line = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes';
+    const { code, stdout, stderr } = await shell.run(line, { input });
+    expect([code, stdout, shell.calls]).toEqual([8, '', []]);
+    expect(stderr).toContain('line 2: amountCents: contradicts the credits: 5 at a rate of 1 come to 5 cents\n');
+    expect(stderr).toContain('1 row cannot be sent: nothing was sent');
+  });
+
   test('a dry run of a file without a row prints no rows', async () => {
     const printed = async (format: string) => {
       const line = `credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o ${format}`;
