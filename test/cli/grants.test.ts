@@ -101,6 +101,19 @@ describe('a grant without an external id', () => {
     },
   );
 
+  test.each<ErrorKind>(['network', 'interrupted'])(
+    'is finished by the same command also where --resume has lost the answer, too: %s',
+    async (kind) => {
+      const { shell, failures, made } = forgetfulService();
+      failures.push('network', kind);
+      await shell.run(line);
+      expect((await shell.run('credits grant --resume')).code).not.toBe(0);
+      const { code, stderr } = await shell.run(line);
+      expect([code, made.size]).toEqual([0, 1]);
+      expect(stderr).toContain('this finishes the grant begun at');
+    },
+  );
+
   test('that is another request is another grant', async () => {
     const { shell, failures, made } = forgetfulService();
     failures.push('network');

@@ -206,7 +206,9 @@ function begun(now: KnownGrant, before: KnownGrant | undefined): KnownGrant {
   const tries = before.tries + 1;
   if (!isOpen(before.state)) return { ...before, tries };
   const { at, operator, amountCents } = before.amountCents < now.amountCents ? now : before;
-  return { ...now, at, operator, amountCents, tries };
+  // An id of ours stays one when --resume sends it, so that the command itself still finishes the grant.
+  const isGeneratedId = before.isGeneratedId || now.isGeneratedId;
+  return { ...now, at, operator, amountCents, isGeneratedId, tries };
 }
 
 /**
