@@ -4,7 +4,7 @@
  */
 
 import { startOfDay } from '../calculation/billing-period.ts';
-import { draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
+import { centsOfLines, draftInvoice, type InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt, usageWindowsOf } from '../calculation/invoice-periods.ts';
 import type { UsageWindow } from '../calculation/invoice-periods.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type OpenDraw,
   valuationRateOf,
 } from '../calculation/ledger.ts';
+import { sumOf } from '../calculation/money.ts';
 import type { RatedLine } from '../calculation/rating.ts';
 import { rateMeteredUsage, type UsageAtom } from '../calculation/usage-atoms.ts';
 import { type Budget, listBudgets } from '../store/records/budgets.ts';
@@ -25,7 +26,6 @@ import { listLedger, type StoredLedgerEntry } from '../store/records/ledger.ts';
 import { billingTermsAt } from './contract-terms.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
-import { isUndone } from './invoices-transitions.ts';
 import { frozenLine } from './invoices-wire.ts';
 import { readOpenBilling } from './open-billing.ts';
 import { meteringFor } from './usage-metering-options.ts';
@@ -128,13 +128,15 @@ async function frozenBasis(
 ): Promise<InvoiceBasis> {
   const { tx, orgId } = context;
   const invoices = await listInvoicesOfContract(tx, orgId, contract.id);
-  const entries = entriesAtFinalization(await listLedger(tx, orgId, contract.id), invoice, finalizedAt);
+  const billed = await listInvoiceLines(tx, orgId, invoice.id);
+  const creditCents = -centsOfLines(billed.filter(({ kind }) => kind === 'credit'));
+  const frozen = { id: invoice.id, finalizedAt, creditCents };
+  const entries = entriesAtFinalization(await listLedger(tx, orgId, contract.id), frozen);
   const openInvoiceIds = new Set(invoices.filter((each) => wasOpen(each, finalizedAt)).map((each) => each.id));
   const { grants } = foldLedger(beforeLapse(entries, invoice), { at: finalizedAt, openInvoiceIds });
   const usage = await rateUsageOf(context, { contract, budgets, invoice }, { grants, until: finalizedAt });
   const draws = drawsOn(entries, openInvoiceIds).map((draw) => withEntries(draw, draw));
   const computed = new Map(usage.lines.map((line) => [line.lineKey, line]));
-  const billed = await listInvoiceLines(tx, orgId, invoice.id);
   const frozenKeys = new Set(billed.map((line) => line.lineKey));
   return {
     ...usage,
@@ -172,23 +174,34 @@ async function rateUsageOf(
   };
 }
 
-/** The ledger as of the invoice's finalization: without what happened later, above all without the return of its credits. */
+/**
+ * The ledger as of the invoice's finalization: without what happened later, above all without the return of its credits. Where
+ * the clock stands still, the usage that finalization wrote tells what came after it, and the credits on the frozen invoice how
+ * many of its reversals did: the newest ones.
+ */
 function entriesAtFinalization(
   entries: readonly StoredLedgerEntry[],
-  invoice: Invoice,
-  finalizedAt: Temporal.Instant,
+  {
+    id,
+    finalizedAt,
+    creditCents,
+  }: { readonly id: string; readonly finalizedAt: Temporal.Instant; readonly creditCents: bigint },
 ): readonly StoredLedgerEntry[] {
-  const own = entries.filter(({ invoiceId }) => invoiceId === invoice.id);
+  const until = entries.filter(({ createdAt }) => Temporal.Instant.compare(createdAt, finalizedAt) <= 0);
+  const isThen = ({ createdAt }: StoredLedgerEntry) => createdAt.equals(finalizedAt);
+  const own = until.filter(({ invoiceId }) => invoiceId === id);
   const lastUsage = own.findLast(({ type }) => type === 'usage');
-  // Where the clock stands still, the usage that finalization wrote tells what came after it.
-  const settledSeq = lastUsage?.createdAt.equals(finalizedAt) === true ? lastUsage.seq : Number.POSITIVE_INFINITY;
-  // Of the invoice's own credits nothing came back after it unless it was undone in that instant, after all settlement.
-  const isUndoneThen = isUndone(invoice) && invoice.updatedAt.equals(finalizedAt);
-  return entries.filter((entry) => {
-    const order = Temporal.Instant.compare(entry.createdAt, finalizedAt);
-    if (order !== 0) return order < 0;
-    if (entry.invoiceId !== invoice.id) return entry.type === 'usage' || entry.seq < settledSeq;
-    return entry.type === 'usage' || !isUndoneThen || entry.seq < (lastUsage?.seq ?? 0);
+  const settledSeq = lastUsage !== undefined && isThen(lastUsage) ? lastUsage.seq : Number.POSITIVE_INFINITY;
+  let missingCents = creditCents - sumOf(own.map(({ appliedCents }) => appliedCents));
+  const returns = new Set<StoredLedgerEntry>();
+  for (const entry of own.filter((each) => each.type === 'reversal' && isThen(each)).toReversed()) {
+    if (missingCents <= 0n) break;
+    returns.add(entry);
+    missingCents += entry.appliedCents;
+  }
+  return until.filter((entry) => {
+    if (entry.invoiceId === id) return !returns.has(entry);
+    return entry.type === 'usage' || !isThen(entry) || entry.seq < settledSeq;
   });
 }
 

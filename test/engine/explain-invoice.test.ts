@@ -253,6 +253,24 @@ describe('a finalized invoice', () => {
     const explained = await explain(world, invoiceId);
     expect(explained.lines).toMatchObject([{ creditCents: 0, overageCents: 0, grants: [] }]);
     expectSound(explained);
+    await world.call('invoices.refund', { params: { invoiceId } });
+    expect(await explain(world, invoiceId)).toEqual({ ...explained, status: 'Refunded' });
+  });
+
+  test('settled before it, taken back, and refunded at the instant of its finalization shows none of them', async () => {
+    const acme = await subscribe(world);
+    await grant(world, acme, { amountCents: 500 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await use(world, acme, { tokens: 50, at: '2026-03-03T00:00:00Z', key: 'k' });
+    await settle(world, acme);
+    world.clock.set('2026-04-02T00:00:00Z');
+    await use(world, acme, { tokens: 0, at: '2026-03-03T00:00:00Z', key: 'k' });
+    const invoiceId = (await invoiceAt(world, acme, 0)).id;
+    await finalize(world, invoiceId);
+    await world.call('invoices.refund', { params: { invoiceId } });
+    const explained = await explain(world, invoiceId);
+    expect(explained.lines).toMatchObject([{ creditCents: 0, overageCents: 0, grants: [] }]);
+    expectSound(explained);
   });
 
   test('reads the same whatever follows at the same instant, as on a clock that stands still', async () => {
