@@ -13,7 +13,7 @@ import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createWorld } from '../support/world.ts';
+import { createClock, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 let world: World;
@@ -60,6 +60,23 @@ describe('a bill run', () => {
     expect(await noted()).toEqual(before);
     world.clock.set('2026-04-01T00:00:00Z');
     expect(await run()).toMatchObject({ draftedCount: 1 });
+  });
+
+  test('whose clock is set back meanwhile does what is due by then, and fails at nothing', async () => {
+    const clock = createClock('2026-03-01T00:00:00Z');
+    let isSetBack = false;
+    const now = () => {
+      const instant = clock.now();
+      if (isSetBack) clock.set('2026-03-15T00:00:00Z');
+      return instant;
+    };
+    const other = await createWorld({ clock: { ...clock, now } });
+    await subscribe(other, march);
+    clock.set('2026-04-02T00:00:00Z');
+    isSetBack = true;
+    const { data } = await other.call('bill.run', { body: {} });
+    expect(data).toMatchObject({ finalizedCount: 0, endedContractCount: 0, failures: [] });
+    await other.close();
   });
 
   test('finalizes a draft when its hours of grace are over', async () => {

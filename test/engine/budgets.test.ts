@@ -234,6 +234,7 @@ describe('the version of a list of budgets', () => {
     expect(await refusalOf(remove('7', seen))).toBe(message);
     expect(await refusalOf(add({ eventPropertyValue: 'tiny' }, seen))).toBe(message);
     expect(await refusalOf(update('0', { label: 'x' }, '2'))).toBe('accepted');
+    expect(await refusalOf(update('0', { label: 'y' }, '*'))).toBe('accepted');
   });
 });
 

@@ -167,6 +167,12 @@ describe('finalization', () => {
     },
   );
 
+  test('over 10^15 cents is the most that there can be', async () => {
+    await use(world, acme, { tokens: '1000000000000000', at: '2026-03-01T00:00:00Z' });
+    world.clock.set('2026-04-01T00:00:00Z');
+    expect(await finalize(world, (await invoiceAt(world, acme, 0)).id)).toMatchObject({ totalCents: 1e15 });
+  });
+
   test('over more than 10^15 cents is refused where that is no number of JavaScript either', async () => {
     await use(world, acme, { tokens: '9007199254740993', at: '2026-03-01T00:00:00Z' });
     world.clock.set('2026-04-01T00:00:00Z');

@@ -56,10 +56,11 @@ describe('the cost of usage by a group key', () => {
   });
 
   test('has rows of one cost in the order of their values, meters without the key behind them', async () => {
-    await use({ model: 'b', tokens: 1 }, { model: 'a', tokens: 1 });
-    expect((await breakdown({ contractId, groupKey: 'model', ...march })).rows).toEqual([
-      { value: 'a', totalAmount: 0.01 },
-      { value: 'b', totalAmount: 0.01 },
+    // Meters read by their first key.
+    await use({ model: 'a', region: 'us', tokens: 1 }, { model: 'b', region: 'eu', tokens: 1 });
+    expect((await breakdown({ contractId, groupKey: 'region', ...march })).rows).toEqual([
+      { value: 'eu', totalAmount: 0.01 },
+      { value: 'us', totalAmount: 0.01 },
       { value: null, totalAmount: 0.01 },
     ]);
   });

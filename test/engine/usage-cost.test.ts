@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { textOfNumber } from '../../src/exact-json.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createCustomer, createMeter, createPrice, send, type SentEvent } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
@@ -63,6 +64,12 @@ describe('the cost of usage', () => {
     await priced({}, { unitAmount: '0.000002' });
     await use({ tokens: 1 }, { tokens: 2 });
     expect(await total()).toEqual(0.000006);
+  });
+
+  test('is rounded half-up to twelve decimals', async () => {
+    await priced({}, { unitAmount: '0.000000000001' });
+    await use({ tokens: 2.5 });
+    expect(textOfNumber(await total())).toBe('0.000000000003');
   });
 
   test('keeps digits that a float would lose', async () => {

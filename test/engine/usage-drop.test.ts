@@ -17,7 +17,7 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
-import { createContract, createPrice, send } from '../support/usage-scenario.ts';
+import { createContract, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const clickhouse = await useClickhouse();
@@ -233,16 +233,21 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
   test('refuses every question that would need one of them', async () => {
     await drop(world);
     const { contractId, customerId, meterId } = acme;
+    const floor = { eventPropertyKey: 'floor', eventPropertyValue: '1' };
+    const ofAnother = await createMeter(world, 'OTHER');
+    await world.call('budgets.add', { params: { contractId }, body: { ...floor, meterId: ofAnother } });
     const range = { startDate: '2026-03-10T00:00:00Z', endDate: april };
     const asked: readonly (readonly [OperationName, CallInput])[] = [
       ['usage.cost', { body: { contractId, ...range } }],
+      ['usage.cost', { body: { contractId, endDate: '2026-03-20T00:00:00Z' } }],
       ['usage.cost', { body: { contractId, eventNames: ['call'] } }],
       ['usage.cost', { body: { contractId, propertyFilters: [{ key: 'team', value: 'red' }] } }],
       ['usage.cost', { body: { customerId, ...range } }],
       ['usage.events', { query: { start: '2026-03-31' } }],
       ['usage.late', { query: { start: '2026-03-31' } }],
       ['meters.test', { params: { meterId }, body: { customerId, ...range } }],
-      ['budgets.add', { params: { contractId }, body: { eventPropertyKey: 'floor', eventPropertyValue: '1' } }],
+      ['budgets.add', { params: { contractId }, body: { ...floor, eventPropertyValue: '2' } }],
+      ['budgets.update', { params: { contractId, index: '1' }, body: { meterId: null } }],
     ];
     for (const [name, input] of asked)
       expect([name, await refusal(world, name, input)]).toEqual([name, expect.stringContaining('dropped')]);
@@ -305,6 +310,14 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     await add('team', 'blue');
     const { budgets } = (await world.call('budgets.usage', { params: { contractId } })).data;
     expect(budgets.map(({ consumedCents }) => consumedCents)).toEqual([921, 562, 51]);
+  });
+
+  test('that is moved on claims to have told apart nothing that it had not', async () => {
+    await drop(world, '2026-03-10T00:00:00Z');
+    await grant(world, acme, { amountCents: 40, specifiers: { properties: { city: 'Rome' } } });
+    await drop(world);
+    const body = { eventPropertyKey: 'city', eventPropertyValue: 'Rome' };
+    expect(await refusal(world, 'budgets.add', { params: { contractId: acme.contractId }, body })).toContain('dropped');
   });
 
   test('can be rehearsed, repeated, and moved on', async () => {

@@ -154,6 +154,16 @@ describe('a batch', () => {
     expect(await events()).toEqual([]);
   });
 
+  test('may name no contract of another customer whose events it holds, too', async () => {
+    const globex = await createCustomer(world, 'globex');
+    const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
+    const contractId = await createContract(world, { customerId: globex, pricingIds });
+    const theirs = { eventName: 'call', customerId: globex, contractId };
+    await expect(ingestBatch(theirs, { ...theirs, customerId })).rejects.toMatchObject({
+      message: 'events[1].contractId: names no contract of this customer',
+    });
+  });
+
   test('lists a hundred wrong events, and says how many more there are', async () => {
     const wrong = Array.from({ length: 103 }, () => ({ eventName: 'call', customerId: 'nobody' }));
     await expect(ingestBatch(...wrong)).rejects.toThrow(/events\[99\]\.customerId: names no customer; and 3 more$/);

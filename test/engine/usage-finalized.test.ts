@@ -53,6 +53,17 @@ describe('once an invoice is finalized', () => {
     expect(invoice?.totalCents).toBe(100);
   });
 
+  test('an event of any of its finalized periods is late', async () => {
+    const [, february] = await invoicesOf(world, contractId);
+    await world.call('invoices.finalize', { params: { invoiceId: february?.id ?? '' } });
+    await use('2026-02-28', 1000, { idempotencyKey: 'of February' });
+    await use('2026-03-01', 1000, { idempotencyKey: 'of March' });
+    expect([await eventOf('of February'), await eventOf('of March')].map((each) => each?.isLate)).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   test('an event of the next period is billed as before', async () => {
     await use('2026-02-01', 1000, { idempotencyKey: 'next' });
     expect(await eventOf('next')).toMatchObject({ isLate: false });

@@ -61,6 +61,15 @@ describe('budgets', () => {
     expect((await outboxOf(world)).map(({ data }) => data['contractId'])).toEqual(both.map((each) => each.contractId));
   });
 
+  test('of events that name no contract, the one of the oldest contract that takes them is told', async () => {
+    await listen(world, ['credit.budget.exhausted']);
+    const acme = await subscribe(world, { contract });
+    const { customerId, pricingId, contractId } = acme;
+    await createContract(world, { customerId, pricingIds: [pricingId], startDate: '2026-03-01', ...contract });
+    await send(world, { customerId, timestamp: at, properties: { tokens: 100, model: 'large' } });
+    expect((await outboxOf(world)).map(({ data }) => data['contractId'])).toEqual([contractId]);
+  });
+
   test('another cap arms it again, and the next evaluation tells again', async () => {
     await listen(world, ['credit.budget.exhausted']);
     const acme = await subscribe(world, { contract });
