@@ -100,8 +100,7 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
     finish: async (since = before.fold.last) => {
       close();
       const after = fold.last;
-      if (after === undefined || after === since) return;
-      await tellOfFall(context, contract, { before: since, after });
+      if (after !== undefined) await tellOfFall(context, contract, { before: since, after });
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Which budgets count events that have come, and the alerts of those that have reached their cap (semantics 10). */
 
 import { type MeteredEvent, propertyText } from '../calculation/metering.ts';
-import { inNfc } from '../normal-text.ts';
 import type { NewEvent } from '../store/event-store.ts';
 import { type Budget, listArmedBudgets } from '../store/records/budgets.ts';
 import { type Contract, findContract, listContractsOfCustomer } from '../store/records/contracts.ts';
@@ -68,7 +67,7 @@ async function* contractsOf(
  */
 function touchedContracts(recorded: readonly Recorded[], budgets: readonly Budget[]): ReadonlySet<string> {
   const byDimension = Map.groupBy(budgets, ({ eventPropertyKey, eventPropertyValue }) =>
-    dimensionOf(eventPropertyKey, inNfc(eventPropertyValue)),
+    dimensionOf(eventPropertyKey, eventPropertyValue),
   );
   const seen = new Set<string>();
   const touched = new Set<string>();

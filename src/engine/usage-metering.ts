@@ -238,19 +238,12 @@ async function queryWindows(
 
 async function scanEvents(
   { tx, events, orgId }: MeteringContext,
-  { meter, owner, segments, options: { filter } }: Scan,
+  { owner, segments, options: { filter } }: Scan,
   onEvent: (event: ScannedEvent, segment: number) => void,
 ): Promise<void> {
   const { fromEpochMs, toEpochMs } = spanOf(segments);
-  const { include, exclude } = meter.eventTypeFilter;
-  const request: EventScan = {
-    ...owner,
-    orgId,
-    fromEpochMs,
-    toEpochMs,
-    eventNames: include.length > 0 ? include : filter?.eventNames,
-    excludedEventNames: exclude,
-  };
+  // A query has no filter of names beside it.
+  const request: EventScan = { ...owner, orgId, fromEpochMs, toEpochMs, eventNames: filter?.eventNames };
   const properties = filter?.properties ?? [];
   let segment = 0;
   await events.scan(tx, request, (event) => {
