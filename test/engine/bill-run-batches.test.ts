@@ -152,6 +152,19 @@ describe('a contract with more due drafts than one transaction finalizes', () =>
     expect([...transactions.values()].map(({ length }) => length)).toEqual([2, 2, 1, 1, 1, 1]);
   });
 
+  test('is left to another server that is at its run, without an error', async () => {
+    await subscribeForWeeks('acme');
+    world.clock.set('2026-05-01T00:00:00Z');
+    const engine = createEngine({
+      store: { ...world.store, exclusively: async () => await Promise.resolve(undefined) },
+      now: world.clock.now,
+      newId: () => '',
+      randomBytes: countedBytes(),
+      finalizationGraceHours: 0,
+    });
+    expect(await engine.billDue()).toMatchObject({ finalizedCount: 0, draftedCount: 0, failures: [] });
+  });
+
   test('is left in the middle by a run that is told to stop, and finished by the next one', async () => {
     const acme = await subscribeForWeeks('acme');
     world.clock.set('2026-05-01T00:00:00Z');

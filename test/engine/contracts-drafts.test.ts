@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { billingTermsAt, billingTermsOf } from '../../src/engine/contract-terms.ts';
 import { nextDraftsDueOn } from '../../src/engine/draft-periods.ts';
 import { date, flatItem, usageItem } from '../calculation/fixtures.ts';
-import { invoiceAt, invoices, refusal, settle, subscribe, use } from '../support/billing-scenario.ts';
+import { balance, grant, invoiceAt, invoices, refusal, settle, subscribe, use } from '../support/billing-scenario.ts';
 import {
   createContract,
   createCustomer,
@@ -89,6 +89,18 @@ describe('draft invoices', () => {
       expect(await count()).toBe(130);
     },
   );
+
+  test('that are all cancelled do not end a longer term: credits can be granted for the rest of it', async () => {
+    const price = { priceInterval: 'WEEK' };
+    const acme = await subscribe(world, { price, contract: { endDate: '2029-03-01' } });
+    for (const offset of ['0', '100']) {
+      const { data } = await world.call('invoices.list', { query: { limit: '100', offset } });
+      for (const { id } of data) await world.call('invoices.cancel', { params: { invoiceId: id } });
+    }
+    expect((await world.call('invoices.list', { query: { status: 'Drafted' } })).total).toBe(0);
+    await grant(world, acme, { amountCents: 100 });
+    expect((await balance(world, acme)).balance.balanceCents).toBe(100);
+  });
 
   test('of a rolling contract are topped up by whatever writes to it', async () => {
     const acme = await subscribe(world);

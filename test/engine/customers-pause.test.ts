@@ -4,7 +4,8 @@ import { insertContract } from '../../src/store/records/contracts.ts';
 import { insertInvoices } from '../../src/store/records/invoices.ts';
 import type { Invoice } from '../../src/store/records/invoices.ts';
 import { insertPlan } from '../../src/store/records/plans.ts';
-import { createWorld } from '../support/world.ts';
+import { listen } from '../support/outbox.ts';
+import { countedIds, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 let world: World;
@@ -213,5 +214,29 @@ describe('pausing again', () => {
       await pause(customerId);
     });
     expect(sent).toEqual([null]);
+  });
+});
+
+describe('a server that is told to stop', () => {
+  it('while it ends a pause does so, and ends no other', async () => {
+    const stopping = new AbortController();
+    const nextId = countedIds();
+    let isStopping = false;
+    const newId = () => {
+      if (isStopping) stopping.abort();
+      return nextId();
+    };
+    const told = await createWorld({ newId });
+    await listen(told, ['customer.updated']);
+    for (const name of ['Acme', 'Globex']) {
+      const { data } = await told.call('customers.create', { body: { name, contacts: [ada] } });
+      await told.call('customers.pause', { params: { customerId: data.id }, body: { until: '2026-03-10' } });
+    }
+    told.clock.set('2026-03-10T00:00:00Z');
+    isStopping = true;
+    expect(await told.engine.billDue(stopping.signal)).toMatchObject({ resumedCustomerCount: 1 });
+    isStopping = false;
+    expect(await told.engine.billDue()).toMatchObject({ resumedCustomerCount: 1 });
+    await told.close();
   });
 });
