@@ -17,7 +17,7 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
-import { createContract, createMeter, createPrice, send } from '../support/usage-scenario.ts';
+import { createContract, createFlatPrice, createMeter, createPrice, send } from '../support/usage-scenario.ts';
 import { createWorld, type World } from '../support/world.ts';
 
 const clickhouse = await useClickhouse();
@@ -254,6 +254,7 @@ describe.runIf(clickhouse !== undefined)('dropping events', () => {
     const pricingIds = [acme.pricingId];
     await expect(createContract(world, { customerId, pricingIds, startDate: '2026-03-31' })).rejects.toThrow('dropped');
     await createContract(world, { customerId, pricingIds, startDate: '2026-04-01' });
+    await createContract(world, { customerId, pricingIds: [await createFlatPrice(world)], startDate: '2026-03-31' });
   });
 
   test('says with every refusal from when on there is something, and what can be done of the time before', async () => {
