@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
+import { limits } from '../../src/limits.ts';
 import type { DueDelivery } from '../../src/operations/webhook-outbox.ts';
 import { openStore } from '../../src/store/open.ts';
 import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
@@ -184,4 +185,51 @@ test('a delivery whose endpoint is removed during an attempt is not tried again 
     nextAttemptAt: null,
     error: 'the endpoint was removed',
   });
+});
+
+test('a failure that comes after another sender has recorded one changes nothing', async () => {
+  await register(url);
+  await trigger();
+  const slow = await takeOne();
+  world.clock.advance({ seconds: limits.webhookLeaseSeconds });
+  await fail(await takeOne());
+  const recorded = await onlyDelivery();
+  expect(recorded).toMatchObject({ status: 'pending', attempts: 1 });
+  world.clock.advance({ seconds: 1 });
+  await fail(slow);
+  expect(await onlyDelivery()).toEqual(recorded);
+});
+
+test('what a sender has under way it does not begin again, though it is held no longer and others may', async () => {
+  await register(url);
+  await trigger();
+  const underWay = await takeOne();
+  world.clock.advance({ seconds: limits.webhookLeaseSeconds });
+  expect(await outboxOf(world).lease(10, [underWay])).toEqual([]);
+  expect(await outboxOf(world).lease(10)).toHaveLength(1);
+});
+
+test.each([
+  ['held', async () => await Promise.resolve()],
+  ['put off', fail],
+])('what a clock that ran ahead has %s does not wait until that day', async (_how, end) => {
+  await register(url);
+  await trigger();
+  world.clock.set('2030-01-01T00:00:00Z');
+  const delivery = await takeOne();
+  await end(delivery);
+  world.clock.set('2026-03-02T00:00:00Z');
+  expect(await takeOne()).toMatchObject({ deliveryId: delivery.deliveryId });
+});
+
+test('the old secret signs until the instant at which it ends, and no more at that', async () => {
+  const { id } = await register(url);
+  const body = { validUntil: '2026-03-02T00:00:00Z' };
+  await world.call('webhooks.rotate', { params: { endpointId: id }, body });
+  await trigger();
+  await trigger();
+  world.clock.set('2026-03-01T23:59:59.999Z');
+  expect((await takeOne()).secrets).toHaveLength(2);
+  world.clock.set('2026-03-02T00:00:00Z');
+  expect((await takeOne()).secrets).toHaveLength(1);
 });

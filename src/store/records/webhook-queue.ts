@@ -122,10 +122,11 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
     const due = await dueWithRoom(tx, now, left).limit(free).execute();
     const seqs: bigint[] = [];
     for (const { seq, orgId, endpointId } of due) {
-      const [endpoint, organization] = [ofEndpoints.get(endpointId) ?? 0, ofOrganizations.get(orgId) ?? 0];
-      if (endpoint === room.perEndpoint || organization >= free) continue;
-      ofEndpoints.set(endpointId, endpoint + 1);
-      ofOrganizations.set(orgId, organization + 1);
+      // An endpoint comes once, and only if it has room itself.
+      const ofOrganization = ofOrganizations.get(orgId) ?? 0;
+      if (ofOrganization >= free) continue;
+      ofEndpoints.set(endpointId, (ofEndpoints.get(endpointId) ?? 0) + 1);
+      ofOrganizations.set(orgId, ofOrganization + 1);
       free -= 1;
       seqs.push(seq);
     }
