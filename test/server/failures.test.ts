@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -306,6 +309,16 @@ describe('bodies', () => {
     const next = 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
     const answer = await sendRaw(port, `${large}${' '.repeat(2 * limits.bodyBytes)}${next}`);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
+
+  test('one that is announced to be too large is refused before any of it has come', async () => {
+    const { port } = await startService();
+    const head = `Host: 127.0.0.1\r\nAuthorization: Bearer ${fullKey}\r\nContent-Type: application/json\r\n`;
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST /v1/customers HTTP/1.1\r\n${head}Content-Length: ${limits.bodyBytes + 1}\r\n\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+    socket.destroy();
   });
 
   test('a body sent in chunks is counted as it comes', async () => {

@@ -121,6 +121,7 @@ describe('routes', () => {
     const reply = await service.send('/v1/customers', { method: 'OPTIONS', headers: { authorization: null } });
     expect([reply.status, reply.headers.allow, reply.text]).toEqual([204, 'GET, HEAD, OPTIONS, POST', '']);
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect((await service.send('/v1/nothing', { method: 'OPTIONS' })).status).toBe(404);
   });
 
   test('HEAD is GET without the body, and needs the key too', async () => {
