@@ -123,3 +123,29 @@ test('ledgers are held together as long as they are short together', async () =>
   expect(await read(2)).toBeUndefined();
   await world.close();
 });
+
+test('contracts are numbered in the order in which they were made, whatever their ids', async () => {
+  let left = 1_000_000;
+  const newId = () => `01900000-0000-7000-8000-${(left -= 1).toString().padStart(12, '0')}`;
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z', newId });
+  for (const name of ['first', 'second', 'third'])
+    await subscribe(world, { name, contract: { endDate: '2026-04-01' } });
+  world.clock.set('2026-04-01T00:00:00Z');
+  const { data } = await world.call('bill.run', { body: {} });
+  const made = (await world.call('contracts.list')).data.map(({ id }) => id).toReversed();
+  expect(data.invoices.map(({ contractId, invoiceNumber }) => [contractId, invoiceNumber])).toEqual([
+    [made[0], 'INV-000001'],
+    [made[1], 'INV-000002'],
+    [made[2], 'INV-000003'],
+  ]);
+  await world.close();
+});
+
+test('a grant that expires at the very instant of a run is done with by then', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  await grant(world, await subscribe(world), { amountCents: 30, expiresAt: '2026-03-10T00:00:00Z' });
+  world.clock.set('2026-03-10T00:00:00Z');
+  const expired = async () => (await world.call('bill.run', { body: {} })).data.expiredGrantCount;
+  expect([await expired(), await expired()]).toEqual([1, 0]);
+  await world.close();
+});
