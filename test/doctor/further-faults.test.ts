@@ -89,6 +89,18 @@ describe('doctor finds', () => {
       ({ append }) => void append(book.young, { type: 'expiration', amountCents: -100n, grantEntryId: book.dollars }),
     ],
     [
+      'what is left of free credits that have lapsed',
+      'expiry',
+      'grant ID has lapsed and still holds 0 cents, 1000000 millionths of a credit',
+      ({ append }) => {
+        const at = '2026-05-03T00:00:00.000Z';
+        const free = { type: 'grant', amountCents: 0n, creditMicros: 5_000_000n, expiresAt: at };
+        const grantEntryId = append(book.young, { ...free, createdAt: '2026-05-02T00:00:00.000Z' });
+        const lapse = { type: 'expiration', amountCents: 0n, creditMicros: -4_000_000n, grantEntryId };
+        append(book.young, { ...lapse, createdAt: at });
+      },
+    ],
+    [
       'credits that a voided invoice has kept',
       'credit-lines',
       'invoice INV-000002 is Cancelled, but the ledger still takes 200 cents of grant ID for it',
