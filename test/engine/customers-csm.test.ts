@@ -152,11 +152,16 @@ describe('assigning customer success managers', () => {
 
   it('applies assignments in order, to the same customer too', async () => {
     await create(linked);
-    const answer = await assign({ email: 'grace@example.com' }, { email: 'mary@example.com' });
-    expect(answer).toMatchObject({ updated: 2, results: [{ demotedCount: 0 }, { demotedCount: 1 }] });
+    const answer = await assign(...['grace', 'mary', 'joan'].map((name) => ({ email: `${name}@example.com` })));
+    // Whoever was demoted by an earlier one is not counted again.
+    expect(answer).toMatchObject({
+      updated: 3,
+      results: [{ demotedCount: 0 }, { demotedCount: 1 }, { demotedCount: 1 }],
+    });
     expect((await managers()).map(({ email, status }) => [email, status])).toEqual([
       ['grace@example.com', 'Unreachable'],
-      ['mary@example.com', 'Active'],
+      ['mary@example.com', 'Unreachable'],
+      ['joan@example.com', 'Active'],
     ]);
   });
 

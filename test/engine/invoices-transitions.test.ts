@@ -174,6 +174,7 @@ describe('credits of an invoice that is undone', () => {
     expect(await invoiceAt(world, acme, 0)).toMatchObject({ invoiceNumber: 'INV-000001', totalCents: 200 });
     const { data } = await world.call('invoices.creditReport', { params: { invoiceId: id } });
     expect(data.summary).toEqual({ totalCredits: 0, totalCents: 0, entryCount: 2 });
+    expect(data.entries.map(({ type }) => type)).toEqual(['reversal', 'usage']);
   });
 
   test('come back when a draft is cancelled, which then comes to nothing', async () => {
