@@ -209,7 +209,7 @@ export function describeEventAggregation(
       ]);
       const { rules, ...of } = { ...wholeOfCustomer, boundsEpochMs: [0, 2 * day, 3 * day] };
       const asked = {
-        contractIds: ['other', 'unheard', 'contract'],
+        contractIds: ['other', 'unheard', 'unknown', 'contract'],
         meters: [rules, { ...rules, groupKeys: ['model'] }],
       };
       const found = await store.read((tx) => store.events.aggregateNamed(tx, of, asked));
@@ -217,6 +217,10 @@ export function describeEventAggregation(
         [
           [['//: 2 of 1'], ['//: 4 of 1']],
           [['//: 2 of 1'], ['a//: 4 of 1']],
+        ],
+        [
+          [[], []],
+          [[], []],
         ],
         [
           [[], []],
