@@ -278,7 +278,7 @@ describe('a contract that cannot be billed', () => {
     const sound = await subscribe(world, { name: 'sound' });
     await use(world, broken, { tokens: 'many', at: '2026-03-01T00:00:00Z' });
     const { data } = await world.call('clock.advance', { body: { to: '2026-06-01' } });
-    expect(data).toMatchObject({ now: '2026-06-01T00:00:00.000Z', finalizedCount: 3, failedCount: 1 });
+    expect(data).toMatchObject({ now: '2026-06-01T00:00:00.000Z', finalizedCount: 3, failures: { length: 1 } });
     expect(await storedStatuses(broken)).toEqual(['Drafted']);
     expect(await statuses(sound)).toEqual(['Paid', 'Paid', 'Paid', 'Drafted', 'Drafted']);
   });
