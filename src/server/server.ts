@@ -77,7 +77,7 @@ export interface Server {
  * without TLS and no proxy in front is declared.
  */
 export function createServer(options: ServerOptions): Server {
-  const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host;
+  const host = listeningAddress(options.host);
   checkExposure({ ...options, host });
   const state = { isLeaving: false, isClosing: false };
   const app = createApp(options);
@@ -113,6 +113,11 @@ export function createServer(options: ServerOptions): Server {
       clearInterval(timer);
     },
   };
+}
+
+/** An address by IPv6 may stand in brackets, as it does in the URL that is printed. */
+function listeningAddress(host = 'localhost'): string {
+  return host === 'localhost' ? '127.0.0.1' : host.replace(/^\[(.+)\]$/, '$1');
 }
 
 /** Includes sockets in a TLS handshake, which the HTTP server does not know yet and which would keep it from ending. */

@@ -43,15 +43,23 @@ describe('an address that other machines reach', () => {
     },
   );
 
-  test.each(['', ' '])('an empty one (%j) is refused, also behind a proxy: it would be every address', (host) => {
-    expect(() => serverWith({ host, isBehindProxy: true })).toThrow(
-      expect.objectContaining({ kind: 'usage', message: '--host is empty' }),
-    );
+  test('is the same in brackets', () => {
+    expect(() => serverWith({ host: '[::]' })).toThrow(/^:: is reached from other machines/);
   });
+
+  test.each(['', ' ', '[ ]'])(
+    'an empty one (%j) is refused, also behind a proxy: it would be every address',
+    (host) => {
+      expect(() => serverWith({ host, isBehindProxy: true })).toThrow(
+        expect.objectContaining({ kind: 'usage', message: '--host is empty' }),
+      );
+    },
+  );
 
   test.each([
     ['this machine', { host: '127.0.0.1' }],
     ['this machine by IPv6', { host: '::1' }],
+    ['this machine by IPv6 as in a URL', { host: '[::1]' }],
     ['a proxy that ends TLS', { host: '0.0.0.0', isBehindProxy: true }],
     ['a proxy that is named', { host: '0.0.0.0', trustProxy: '10.0.0.0/8, 2001:db8::/32' }],
   ])('is not refused: %s', (_what, options) => {
