@@ -193,6 +193,12 @@ function edited(before: Catalog): fc.Arbitrary<Catalog> {
   }));
 }
 
+/** A plan that only its name tells, where several have that name, is refused: the file has to say which one it is. */
+function isClear(before: Catalog, after: Catalog): boolean {
+  const ofName = Map.groupBy(before.plans, (each) => each.name);
+  return after.plans.every((each) => each.externalId !== undefined || (ofName.get(each.name) ?? []).length < 2);
+}
+
 async function exported(billing: Billing): Promise<string> {
   return await writeCatalog(catalogOf(await readCatalog(billing)));
 }
@@ -262,7 +268,7 @@ describe('a catalog', () => {
       'one of the same names that says other things',
       catalog.chain((before) => fc.tuple(fc.constant(before), edited(before))),
     ],
-    ['any other one', fc.tuple(catalog, catalog)],
+    ['any other one', fc.tuple(catalog, catalog).filter(([before, after]) => isClear(before, after))],
   ])(
     'becomes %s, wherever the way there was cut short',
     async (_other, pairs) => {
