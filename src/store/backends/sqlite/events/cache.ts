@@ -9,7 +9,7 @@ import { decodeSegment } from './segment-bytes.ts';
 import type { Segment } from './segment.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { nameReader } from './ids.ts';
-import type { Totals } from './totals.ts';
+import type { HourlyTotals, Totals } from './totals.ts';
 
 export interface SegmentVersion {
   readonly id: number;
@@ -22,6 +22,12 @@ export interface ReadingCache {
   readonly eventName: (nameId: number) => string;
   /** Undefined if no totals are kept. */
   readonly totals: (version: SegmentVersion, ruleId: bigint | undefined) => Totals | undefined;
+  /** By hour, as `compute` gives them; undefined if they would not be held, and are not. */
+  readonly hours: (
+    version: SegmentVersion,
+    ruleId: bigint | undefined,
+    compute: () => HourlyTotals,
+  ) => HourlyTotals | undefined;
   /** Notes that the running transaction changes events, or keeps totals. */
   readonly noteChange: () => void;
 }
@@ -34,11 +40,14 @@ const eventsOfBareSegment = 40;
 const heldCharacters = 40_000_000;
 /** Totals without any combination take as much memory as this many characters. */
 const charactersOfBareTotals = 400;
+/** The same for the totals of hours. */
+const heldHourlyCharacters = 20_000_000;
 const heldNames = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
   const segments = createHeld<Segment>(heldEvents);
   const totals = createHeld<Totals>(heldCharacters);
+  const hours = createHeld<HourlyTotals>(heldHourlyCharacters);
   const names = new Map<number, string>();
   let handle = connection.handleCount;
   let changed = 0;
@@ -51,6 +60,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
     handle = connection.handleCount;
     segments.clear();
     totals.clear();
+    hours.clear();
     names.clear();
   }
 
@@ -87,6 +97,16 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const cells = kept['cells'] as string;
       const found = JSON.parse(cells) as Totals;
       if (isCommitted()) totals.add(key, found, cells.length + charactersOfBareTotals);
+      return found;
+    },
+    hours({ id, revision }, ruleId, compute) {
+      if (ruleId === undefined) return undefined;
+      forgetOtherFile();
+      const key = `${id} ${revision} ${ruleId}`;
+      const known = hours.get(key);
+      if (known !== undefined || !isCommitted()) return known;
+      const found = compute();
+      hours.add(key, found, JSON.stringify(found).length + (1 + found.length) * charactersOfBareTotals);
       return found;
     },
     noteChange() {

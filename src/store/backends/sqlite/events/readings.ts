@@ -7,6 +7,8 @@ import { ReusedEvent } from '../../../event-content.ts';
 import { createSegmentQuery, foldSegment, lacksColumn, type SegmentQuery } from './segment-fold.ts';
 import { segmentOf } from './segment-bytes.ts';
 import {
+  cutIntoHours,
+  type CutIntoHours,
   type CutSegment,
   type HeaderRow,
   inIntervals,
@@ -16,6 +18,7 @@ import {
   type PlacedSegment,
   rowsWithin,
 } from './segment-intervals.ts';
+import { hourOf } from './segment-hours.ts';
 import type { Segment } from './segment.ts';
 import type { AggregatedEvents, EventReadings } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
@@ -26,6 +29,7 @@ import { plainRows } from './rows.ts';
 import { boundsOf, dayOf, ofDays } from './segments.ts';
 import { tailRows } from './tail.ts';
 import {
+  computeHourlyTotals,
   computeTotals,
   type ContractRows,
   type FoundTotals,
@@ -202,18 +206,22 @@ function readOwned(
   return { ...joinedByInterval(rows, boundsEpochMs), tail };
 }
 
+/** Totals of hours are made for so many times the events for which totals are kept. */
+const leastByHour = 20;
+
 function readSegment(reading: Reading, { row, start, end, firstInterval }: PlacedSegment): void {
   const { boundsEpochMs, isStanding, isOnce } = reading.of;
   const [id, , , revision, rowCount] = row;
   const isWhole = isWithinInterval(boundsEpochMs, firstInterval, { start, end });
   const isCut = reading.takers.isCut({ fromEpochMs: start, toEpochMs: end });
-  const mayHaveTotals = isStanding && isWhole && !isCut && rowCount >= reading.leastKept;
+  const mayHaveTotals = isStanding && !isCut && rowCount >= reading.leastKept;
+  const mayHaveHours = mayHaveTotals && isOnce !== true && rowCount >= leastByHour * reading.leastKept;
   let loaded: Segment | undefined;
   const load = (): Segment => (loaded ??= reading.cache.segment({ id, revision }, isOnce));
   let contracts: ContractRows | undefined;
   const loadContracts = (): ContractRows => (contracts ??= rowsOfContracts(load()));
   const folded = reading.meters.filter((meter, place) => {
-    if (!mayHaveTotals) return true;
+    if (!mayHaveTotals || !isWhole) return true;
     const totals = totalsOf(reading, meter, { id, revision, load, loadContracts });
     if (totals !== undefined) addTotals(reading, { totals, place, start, interval: firstInterval });
     return totals === undefined;
@@ -221,7 +229,24 @@ function readSegment(reading: Reading, { row, start, end, firstInterval }: Place
   if (folded.length === 0) return;
   for (let interval = firstInterval; interval + 1 < boundsEpochMs.length; interval += 1) {
     if ((boundsEpochMs[interval] ?? 0) >= end) break;
-    foldRows(reading, folded, { segment: load(), ...rowsWithin(reading.of, interval, { start, end }) });
+    const cut = rowsWithin(reading.of, interval, { start, end });
+    const inHours = mayHaveHours ? cutIntoHours(cut) : undefined;
+    const rest = inHours === undefined ? folded : folded.filter((meter) => !addHours(meter, cut, inHours));
+    if (rest.length > 0) foldRows(reading, rest, { segment: load(), ...cut });
+    const summed = folded.filter((meter) => !rest.includes(meter));
+    if (summed.length === 0) continue;
+    for (const edge of inHours?.edges ?? []) foldRows(reading, summed, { segment: load(), ...edge });
+  }
+
+  /** Whether it did: otherwise the meter has to read rows. */
+  function addHours(meter: AskedMeter, { interval }: CutSegment, { firstHour, endHour }: CutIntoHours): boolean {
+    const hours = reading.cache.hours({ id, revision }, meter.ruleId, () =>
+      lacksColumn(load(), meter.query) ? [] : computeHourlyTotals(load(), meter.query, hourOf(end - start)),
+    );
+    if (hours === undefined || hours.length === 0) return false;
+    const place = reading.meters.indexOf(meter);
+    for (const totals of hours.slice(firstHour, endHour)) addTotals(reading, { totals, place, start, interval });
+    return true;
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type PropertyColumn,
   type Segment,
 } from './segment.ts';
+import { sortedByHour } from './segment-hours.ts';
 
 /** How a column of integers is stored: `lowest + stored`, in 0 (all are the lowest), 1, 2, 4 or 8 bytes. */
 type Layout = readonly [lowest: number, width: number];
@@ -151,7 +152,15 @@ export function segmentOf(parts: readonly SegmentPart[]): Segment {
     else properties.set(name, new StoredDecimals(rows, { scale: header[2], column }));
     column += kind === 'x' ? 0 : kind === 'c' ? 1 : 2;
   }
-  return { rowCount, fixed: new FixedColumns(rows), valueOfAll: (name) => valueOfAll(parts, name), properties };
+  const fixed = new FixedColumns(rows);
+  let hours: ((hour: number) => Int32Array) | undefined;
+  return {
+    rowCount,
+    fixed,
+    valueOfAll: (name) => valueOfAll(parts, name),
+    rowsOfHour: (hour) => (hours ??= sortedByHour(fixed.millisecond))(hour),
+    properties,
+  };
 }
 
 function valueOfAll(parts: readonly SegmentPart[], name: FixedColumn): number | undefined {

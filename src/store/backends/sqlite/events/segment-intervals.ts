@@ -2,6 +2,7 @@
 
 import type { AggregatedEvents } from '../../../event-store.ts';
 import { isAlike, readHeader, type SegmentPart } from './segment-bytes.ts';
+import { hourOf, millisecondsPerHour } from './segment-hours.ts';
 import { millisecondsPerDay } from './segment.ts';
 
 /** A segment's row; `small` has its bytes if the segment is to be read together with others. */
@@ -100,4 +101,22 @@ export function rowsWithin(
 ): CutSegment {
   const [from = 0, to = 0] = boundsEpochMs.slice(interval, interval + 2);
   return { start, from: Math.max(0, from - start), to: to >= end ? Infinity : to - start, interval };
+}
+
+/** Whole hours `[firstHour, endHour)` of a cut segment, and what is left of it before and after them; without an end, Infinity. */
+export interface CutIntoHours {
+  readonly firstHour: number;
+  readonly endHour: number;
+  readonly edges: readonly CutSegment[];
+}
+
+/** Undefined if the cut has no whole hour. */
+export function cutIntoHours(cut: CutSegment): CutIntoHours | undefined {
+  const [firstHour, endHour] = [Math.ceil(cut.from / millisecondsPerHour), hourOf(cut.to)];
+  if (firstHour >= endHour) return undefined;
+  const edges = [
+    { ...cut, to: firstHour * millisecondsPerHour },
+    { ...cut, from: endHour * millisecondsPerHour },
+  ].filter((edge) => edge.from < edge.to);
+  return { firstHour, endHour, edges };
 }

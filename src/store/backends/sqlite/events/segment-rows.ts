@@ -3,6 +3,7 @@
  * meters count a single name.
  */
 
+import { hourOf } from './segment-hours.ts';
 import type { Segment } from './segment.ts';
 
 /** Selects the rows that `takes` accepts, in `[from, to)` of the segment's milliseconds; never late ones. */
@@ -41,19 +42,31 @@ export function chooseByContract(
   const only = segment.valueOfAll?.('contractSeq');
   if (only !== undefined) return [[only, chooseRows(segment, span)]];
   const { contractSeq } = segment.fixed;
-  const lists = new Map([...new Set(contractSeq)].map((seq): [number, number[]] => [seq, []]));
+  const seqs =
+    rowsOfOneHour(segment, span)
+      ?.values()
+      .map((row) => contractSeq[row] ?? 0) ?? contractSeq.values();
+  const lists = new Map([...new Set(seqs)].map((seq): [number, number[]] => [seq, []]));
   for (const row of chosenRows(segment, span)) lists.get(contractSeq[row] ?? 0)?.push(row);
   return [...lists].map(([seq, rows]) => [seq, toldApart(segment, Int32Array.from(rows))]);
 }
 
-function chosenRows({ fixed, valueOfAll, rowCount }: Segment, { from, to, takes }: RowChoice): Int32Array {
+/** Undefined if the span is longer than an hour of the segment: looking for its rows among all of them then costs as much. */
+function rowsOfOneHour(segment: Segment, { from, to }: Pick<RowChoice, 'from' | 'to'>): Int32Array | undefined {
+  return hourOf(from) === hourOf(to - 1) ? segment.rowsOfHour?.(hourOf(from)) : undefined;
+}
+
+function chosenRows(segment: Segment, { from, to, takes }: RowChoice): Int32Array {
+  const { fixed, valueOfAll, rowCount } = segment;
   const isLate = valueOfAll?.('isLate') === 0 ? undefined : fixed.isLate;
   // Columns are unpacked on first access, and times matter only if a segment is cut.
   const millisecond = from > 0 || to < Infinity ? fixed.millisecond : undefined;
   const isOutside = (at: number): boolean => at < from || at >= to;
-  const chosen = new Int32Array(rowCount);
+  const candidates = rowsOfOneHour(segment, { from, to });
+  const chosen = new Int32Array(candidates?.length ?? rowCount);
   let count = 0;
-  for (let row = 0; row < rowCount; row += 1) {
+  for (let place = 0; place < chosen.length; place += 1) {
+    const row = candidates === undefined ? place : (candidates[place] ?? 0);
     if ((isLate !== undefined && isLate[row] !== 0) || (millisecond !== undefined && isOutside(millisecond[row] ?? 0)))
       continue;
     if (takes?.(row) === false) continue;

@@ -54,6 +54,8 @@ export interface Segment {
   readonly fixed: Readonly<Record<FixedColumn, Float64Array>>;
   /** The value of a column in every row, if it is known without looking at them. */
   readonly valueOfAll?: (column: FixedColumn) => number | undefined;
+  /** The rows of an hour, ascending; the first hour of the segment is 0. */
+  readonly rowsOfHour?: (hour: number) => Int32Array;
   readonly properties: ReadonlyMap<string, PropertyColumn>;
 }
 

@@ -3,6 +3,7 @@
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
 import type { Cells } from './cells.ts';
 import { foldSegment, type SegmentQuery } from './segment-fold.ts';
+import { millisecondsPerHour } from './segment-hours.ts';
 import { chooseByContract, type ChosenRows } from './segment-rows.ts';
 import type { Segment } from './segment.ts';
 import type { EventAggregation } from '../../../event-store.ts';
@@ -97,6 +98,21 @@ export function computeTotals(segment: Segment, query: SegmentQuery, contracts: 
       values.map(({ count }) => count),
     ];
   });
+}
+
+/** By hour, from the first of the segment; empty if reading them would cost no less than reading rows. */
+export type HourlyTotals = readonly Totals[];
+
+/** An hour's total of a combination takes as long to add as so many rows do to read. */
+const rowsPerTotal = 4;
+
+export function computeHourlyTotals(segment: Segment, query: SegmentQuery, hours: number): HourlyTotals {
+  const totals = Array.from({ length: hours }, (_, hour) => {
+    const from = hour * millisecondsPerHour;
+    return computeTotals(segment, query, chooseByContract(segment, { from, to: from + millisecondsPerHour }));
+  });
+  const count = totals.flat().reduce((sum, [, , keys]) => sum + keys.length, 0);
+  return count * rowsPerTotal > segment.rowCount ? [] : totals;
 }
 
 /** Keeps those totals whose segment still has the same revision. Belongs in a transaction for writing. */
