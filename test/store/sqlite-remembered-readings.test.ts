@@ -10,13 +10,14 @@ import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts'
 import type { Store } from '../../src/store/store.ts';
 import { day } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
+import { watchStatements } from '../reliability/statements.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations, rowsOfReadings } from './rows.ts';
 import { file, open, useTestFile } from './test-file.ts';
 
 useTestFile();
 
-/** Segments soon absorb what is sent, and a reading of a whole day keeps totals. */
-const eventUpkeep = { longestTail: 8, leastKept: 1 };
+/** A reading of a whole day keeps totals. */
+const leastKept = 1;
 
 /** So many meters that again and again one is read for the first time. */
 const question = fc
@@ -25,7 +26,13 @@ const question = fc
     include: fc.subarray(['a', 'b', 'c']),
     groupKeys: fc.subarray(['model']),
     needsEventName: fc.boolean(),
-    boundsEpochMs: fc.constantFrom([0, 3 * day], [0, day, 3 * day], [day / 2, 3 * day]),
+    boundsEpochMs: fc.constantFrom(
+      [0, 3 * day],
+      [0, day, 3 * day],
+      [day / 2, 3 * day],
+      [day, 2 * day],
+      [0, day / 2, day, 2 * day],
+    ),
     isOnce: fc.boolean(),
     isAskedTwice: fc.boolean(),
   })
@@ -140,24 +147,99 @@ interface Surroundings {
   readonly before: Events;
 }
 
-test('a meter reads what the events of its moment come to, while two processes write, read and take back', async () => {
-  let run = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), async (steps) => {
-      run += 1;
-      const [one, two] = [await open(`${file}.${run}`, { eventUpkeep }), await open(`${file}.${run}`, { eventUpkeep })];
-      await one.write(insertTwoOrganizations);
-      let events: Events = new Map();
-      for (const done of steps) {
-        const [store, other] = done.isFirst ? [one, two] : [two, one];
-        if ('changes' in done) events = await make(store, done.changes, { other, before: events });
-        else {
-          for (const asked of done.asked)
-            expect(await store.read((tx) => ask(tx, store, asked))).toEqual(recount(events, asked));
+test.each([
+  { longestTail: 8, held: 'segments soon absorb what is sent' },
+  { longestTail: 256, held: 'what is sent stays in a long tail' },
+])(
+  'a meter reads what the events of its moment come to, while two processes write, read and take back: $held',
+  async ({ longestTail }) => {
+    const eventUpkeep = { longestTail, leastKept };
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40, size: 'max' }), async (steps) => {
+        run += 1;
+        const [one, two] = [
+          await open(`${file}.${run}`, { eventUpkeep }),
+          await open(`${file}.${run}`, { eventUpkeep }),
+        ];
+        await one.write(insertTwoOrganizations);
+        let events: Events = new Map();
+        for (const done of steps) {
+          const [store, other] = done.isFirst ? [one, two] : [two, one];
+          if ('changes' in done) events = await make(store, done.changes, { other, before: events });
+          else {
+            for (const asked of done.asked)
+              expect(await store.read((tx) => ask(tx, store, asked))).toEqual(recount(events, asked));
+          }
         }
-      }
-      await Promise.all([one.close(), two.close()]);
-    }),
-    { numRuns: 20 },
-  );
-}, 120_000);
+        await Promise.all([one.close(), two.close()]);
+      }),
+      { numRuns: 20 },
+    );
+  },
+  120_000,
+);
+
+/** Meters of a customer whose tail has many events, in two days, that count them one by one. */
+async function openLongTail() {
+  const store = await open(file, { eventUpkeep: { longestTail: 320, leastKept } });
+  await store.write(insertTwoOrganizations);
+  let sent = 0;
+  const send = async (tx: Transaction, days: readonly number[]) => {
+    const events = days.map((each) =>
+      eventOf(`k${(sent += 1)}`, { timestampEpochMs: each * day, propertiesJson: '{"tokens":1}' }),
+    );
+    await store.events.append(tx, 'org-a', events, () => true);
+  };
+  const rules: MeterRules = {
+    aggregationType: 'SUM',
+    aggregationKey: 'tokens',
+    eventTypeFilter: { include: [], exclude: [] },
+    propertyFilters: [],
+    groupKeys: [],
+  };
+  const dimensions = { needsEventName: false, propertyKeys: [] };
+  const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs: [0, day, 2 * day], isStanding: true };
+  const sums = async (tx: Transaction) => {
+    let hasReadTail = false;
+    const stop = watchStatements((sql) => (hasReadTail ||= sql.includes('"eventTail"')));
+    const days = await aggregateOne(store.events, tx, { ...of, rules, dimensions });
+    stop();
+    return [...days.map(([reading]) => Number(reading?.quantity ?? 0)), hasReadTail ? 'tail' : 'since'];
+  };
+  return { store, send, sums };
+}
+
+const nine = [0, 0, 0, 0, 0, 1, 1, 1, 1];
+
+test('a long tail is read when a second reader asks, and then only what has come since', async () => {
+  const { store, send, sums } = await openLongTail();
+  const shown: unknown[] = [];
+  const show = async () => shown.push(await store.read(sums));
+  await store.write((tx) => send(tx, nine));
+  for (const _time of ['once', 'twice']) await show();
+  await store.write((tx) => send(tx, [0]));
+  for (const _time of ['once', 'twice', 'thrice']) await show();
+  expect(shown).toEqual([
+    [5, 4, 'tail'],
+    [5, 4, 'tail'],
+    [6, 4, 'tail'],
+    [6, 4, 'tail'],
+    [6, 4, 'since'],
+  ]);
+});
+
+test('what a write has sent is read, and kept once it is committed, in whatever order of time it comes', async () => {
+  const { store, send, sums } = await openLongTail();
+  await store.write((tx) => send(tx, [...nine, 0]));
+  for (const _time of ['once', 'twice']) await store.read(sums);
+  const sentAndSummed = async (days: readonly number[]) =>
+    await store.write(async (tx) => {
+      await send(tx, days);
+      return await sums(tx);
+    });
+  expect(await sentAndSummed([1, 0])).toEqual([7, 5, 'since']);
+  expect(await sentAndSummed([1, 0])).toEqual([8, 6, 'since']);
+  expect(await sentAndSummed([...nine, ...nine])).toEqual([18, 14, 'since']);
+  expect(await sentAndSummed([0])).toEqual([19, 14, 'since']);
+});

@@ -14,6 +14,7 @@ import { createReadingCache } from './cache.ts';
 import { contractIdReader } from './ids.ts';
 import { createSqliteEventKeys } from './keys.ts';
 import { createEventPages } from './pages.ts';
+import { createKnownTail } from './known-tail.ts';
 import { findEvents } from './places.ts';
 import { createRecentRows } from './recent.ts';
 import { readNamed, readSegments } from './readings.ts';
@@ -39,7 +40,8 @@ export function createSqliteEventStore(
   const recent = createRecentRows(connection);
   const cache = createReadingCache(connection);
   const pages = createEventPages(connection);
-  const upkeep = { leastKept: thresholds.leastKept, cache };
+  const knownTail = createKnownTail(connection, thresholds);
+  const upkeep = { leastKept: thresholds.leastKept, cache, knownTail };
   let found: FoundTotals[] = [];
   let handle = connection.handleCount;
 
@@ -62,6 +64,7 @@ export function createSqliteEventStore(
     async append(_tx, orgId, events, canReplace) {
       const appender = { connection: inTransaction(connection), keys, recent, thresholds };
       cache.noteChange();
+      knownTail.noteChange();
       return await appendEvents(appender, { orgId, events }, canReplace);
     },
     async scan(_tx, request, onEvent) {
@@ -105,6 +108,8 @@ export function createSqliteEventStore(
       async rebuild() {
         cache.noteChange();
         pages.forget();
+        knownTail.forget();
+        knownTail.noteChange();
         rebuildDerived(inTransaction(connection), keys, thresholds);
       },
     },

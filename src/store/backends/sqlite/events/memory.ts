@@ -58,7 +58,7 @@ export function createListMemory<T>(
  * Every change of events raises the revision or the length of the tail; the latter by one for each new event and each
  * replacement.
  */
-interface EventState {
+export interface EventState {
   /** Another handle may belong to another file. */
   readonly handle: number;
   readonly revision: number;
@@ -67,7 +67,7 @@ interface EventState {
   readonly lastSeq: number;
 }
 
-function stateOf(connection: SqliteConnection): EventState {
+export function stateOf(connection: SqliteConnection): EventState {
   const row = connection
     .prepare('SELECT "revision", "tailCount", (SELECT max("seq") FROM "events") AS "lastSeq" FROM "eventUpkeep"')
     .get();
@@ -81,7 +81,8 @@ function stateOf(connection: SqliteConnection): EventState {
   };
 }
 
-function hasOnlyGrown(before: EventState, now: EventState): boolean {
+/** Whether all that happened between is that new events came. */
+export function hasOnlyGrown(before: EventState, now: EventState): boolean {
   if (before.handle !== now.handle || before.revision !== now.revision) return false;
   return now.tailCount - before.tailCount === now.lastSeq - before.lastSeq;
 }

@@ -19,15 +19,16 @@ import {
   rowsWithin,
 } from './segment-intervals.ts';
 import { hourOf } from './segment-hours.ts';
-import type { Segment } from './segment.ts';
+import { emptySegment, type Segment } from './segment.ts';
 import type { AggregatedEvents, EventReadings } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { attributionOf, namedTakers, oneTaker, type Takers } from './attribution.ts';
 import type { ReadingCache, SegmentVersion } from './cache.ts';
 import { findContractSeq, findCustomerSeq } from './ids.ts';
+import type { KnownTail, TailEvents } from './known-tail.ts';
+import type { TailRow } from './recent.ts';
 import { plainRows } from './rows.ts';
 import { boundsOf, dayOf, ofDays } from './segments.ts';
-import { tailRows } from './tail.ts';
 import {
   computeHourlyTotals,
   computeTotals,
@@ -38,24 +39,13 @@ import {
   type Totals,
 } from './totals.ts';
 
-type TailRow = readonly [
-  timestampEpochMs: number,
-  contractSeq: number | null,
-  nameId: number,
-  propertiesJson: string,
-  isLate: number,
-];
-const tailColumns = `"event"."timestampEpochMs", "event"."contractSeq", "event"."nameId", "event"."propertiesJson",
-  "event"."isLate"`;
-
 /** Everything of a customer in the requested days, whatever is counted. */
 interface Owned {
   /** Of segments that are read one at a time, by day. */
   readonly headers: readonly HeaderRow[];
   /** All other segments, which are small. */
   readonly joined: readonly JoinedSegments[];
-  /** By time. */
-  readonly tail: readonly TailRow[];
+  readonly tail: TailEvents;
 }
 
 /** The events and meters of a request. */
@@ -95,6 +85,7 @@ interface Count {
 interface Upkeep {
   readonly leastKept: number;
   readonly cache: ReadingCache;
+  readonly knownTail: KnownTail;
 }
 
 interface Answer<Readings> {
@@ -132,13 +123,15 @@ export function readNamed(
 function readTaken(
   connection: SqliteConnection,
   { of, meters }: Question,
-  { takersOf, leastKept, cache }: Upkeep & { readonly takersOf: (newTaker: () => Taker) => Takers<Taker> },
+  { takersOf, leastKept, cache, knownTail }: Upkeep & { readonly takersOf: (newTaker: () => Taker) => Takers<Taker> },
 ): Answer<readonly EventReadings[]> {
   const intervals = of.boundsEpochMs.slice(1);
   const { dimensions } = of;
   const customerSeq = findCustomerSeq(connection, of.orgId, of.customerId);
   const isNothing = customerSeq === undefined || intervals.length === 0;
-  const { headers, joined, tail } = isNothing ? nothing : readOwned(connection, of, { customerSeq, leastKept });
+  const { headers, joined, tail } = isNothing
+    ? nothing
+    : readOwned(connection, of, { customerSeq, leastKept, knownTail });
   const mayHaveTotals = of.isStanding && headers.some(([, , , , rowCount]) => rowCount >= leastKept);
   const asked = meters.map((rules): AskedMeter => {
     const rulesText = mayHaveTotals ? textOfRules({ rules, dimensions }) : '';
@@ -160,11 +153,16 @@ function readTaken(
   for (const { parts, interval, ...span } of joined) {
     foldRows(reading, asked, { segment: segmentOf(parts), ...rowsWithin(of, interval, span) });
   }
-  readTail(reading, tail);
+  const { columns, rows } = tail;
+  for (const interval of columns.rowCount === 0 ? [] : intervals.keys()) {
+    const [from = 0, to = 0] = of.boundsEpochMs.slice(interval, interval + 2);
+    foldRows(reading, asked, { segment: columns, start: 0, from, to, interval });
+  }
+  readTail(reading, rows);
   return { readings: takers.each.map((counts) => counts.map(readingsOf)), found: reading.found };
 }
 
-const nothing: Owned = { headers: [], joined: [], tail: [] };
+const nothing: Owned = { headers: [], joined: [], tail: { columns: emptySegment, rows: [] } };
 
 function findRule(connection: SqliteConnection, rulesText: string): bigint | undefined {
   const rule = connection.prepare('SELECT "id" FROM "eventRules" WHERE "rules" = ?').get(rulesText);
@@ -189,7 +187,7 @@ const foldedOnce = `"rowCount" < ? OR
 function readOwned(
   connection: SqliteConnection,
   { boundsEpochMs, isOnce }: AggregatedEvents,
-  { customerSeq, leastKept }: { readonly customerSeq: number; readonly leastKept: number },
+  { customerSeq, leastKept, knownTail }: Pick<Upkeep, 'leastKept' | 'knownTail'> & { readonly customerSeq: number },
 ): Owned {
   const [from = 0] = boundsEpochMs;
   const to = boundsEpochMs.at(-1) ?? from;
@@ -202,8 +200,7 @@ function readOwned(
   const bounds = boundsOf(dayOf(from), dayOf(to - 1));
   const rows = segments.all(leastKept, customerSeq, ...bounds) as unknown as readonly HeaderRow[];
   const range = { customerSeq, fromEpochMs: from, toEpochMs: to };
-  const tail = tailRows(connection, range, tailColumns) as readonly TailRow[];
-  return { ...joinedByInterval(rows, boundsEpochMs), tail };
+  return { ...joinedByInterval(rows, boundsEpochMs), tail: knownTail.read(range, isOnce) };
 }
 
 /** Totals of hours are made for so many times the events for which totals are kept. */
@@ -337,7 +334,7 @@ function readTail({ of, takers }: Reading, rows: readonly TailRow[]): void {
   const { boundsEpochMs } = of;
   const event = new ReusedEvent();
   let interval = 0;
-  for (const [timestampEpochMs, contractSeq, nameId, propertiesJson, isLate] of rows) {
+  for (const [, timestampEpochMs, , contractSeq, nameId, isLate, propertiesJson] of rows) {
     while (timestampEpochMs >= (boundsEpochMs[interval + 1] ?? Infinity)) interval += 1;
     if (isLate === 1) continue;
     const taker = takers.ofEvent(contractSeq ?? 0, timestampEpochMs);

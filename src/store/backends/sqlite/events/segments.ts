@@ -31,7 +31,8 @@ export const mostDays = 8;
 
 export const dayOf = (timestampEpochMs: number): number => Math.floor(timestampEpochMs / millisecondsPerDay);
 
-const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event"."seq", "event"."contractSeq",
+/** Selects a `TailRow`. */
+export const tailColumns = `"event"."customerSeq", "event"."timestampEpochMs", "event"."seq", "event"."contractSeq",
   "event"."nameId", "event"."isLate", "event"."propertiesJson"`;
 
 /**
@@ -185,20 +186,18 @@ function findGrowing(connection: SqliteConnection, place: DayPlace, thresholds: 
 
 function addRows(segment: GrowingSegment, day: number, rows: readonly TailRow[]): void {
   const start = segment.day * millisecondsPerDay;
-  for (const [, timestampEpochMs, eventSeq, contractSeq, nameId, isLate, propertiesJson] of rows) {
-    const millisecond = timestampEpochMs - start;
-    const facts = {
-      eventSeq,
-      millisecond,
-      nameId,
-      contractSeq: contractSeq ?? 0,
-      isLate: isLate === 1,
-      propertiesJson,
-    };
-    segment.events.push(facts);
-  }
+  for (const row of rows) segment.events.push(segmentEventOf(row, start));
   segment.days = Math.max(segment.days, day - segment.day + 1);
   segment.rowCount += rows.length;
+}
+
+/** The event of a row, for a segment whose days begin at `start`. */
+export function segmentEventOf(
+  [, timestampEpochMs, eventSeq, contractSeq, nameId, isLate, propertiesJson]: TailRow,
+  start: number,
+): SegmentEvent {
+  const millisecond = timestampEpochMs - start;
+  return { eventSeq, millisecond, nameId, contractSeq: contractSeq ?? 0, isLate: isLate === 1, propertiesJson };
 }
 
 function saveGrown(connection: SqliteConnection, growing: GrowingSegment, { revision }: Upkeep): void {
