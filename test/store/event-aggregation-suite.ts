@@ -283,7 +283,9 @@ export function describeEventAggregation(
               customerId: each.customerId === 'own' ? customerId : 'customer',
             }));
             await append(batch);
-            for (const each of batch) effective.set(each.idempotencyKey, each);
+            for (const each of batch) {
+              if (!isRepeated(effective.get(each.idempotencyKey), each)) effective.set(each.idempotencyKey, each);
+            }
             for (let read = 0; read < repeats; read += 1) {
               const { meters, ...of } = { ...wholeOfCustomer, ...request, customerId };
               const found = await store.read((tx) => store.events.aggregate(tx, of, meters));
@@ -308,4 +310,9 @@ export function describeEventAggregation(
 
 async function insertCustomer(tx: Transaction, id: string): Promise<void> {
   await tx.insertInto('customers').values(row.customer('org-a', id)).execute();
+}
+
+/** Sent again with the same content, an event stays what it was, even if it would now be late. */
+function isRepeated(known: NewEvent | undefined, next: NewEvent): boolean {
+  return known !== undefined && JSON.stringify({ ...known, isLate: next.isLate }) === JSON.stringify(next);
 }
