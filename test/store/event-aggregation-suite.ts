@@ -9,15 +9,15 @@ import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts'
 import type { Store } from '../../src/store/store.ts';
 import { day, named, story } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
-import { aggregateOne, contractRow, eventOf, insertTwoOrganizations, row, rowsOfReadings } from './rows.ts';
-
-const sumOfTokens: MeterRules = {
-  aggregationType: 'SUM',
-  aggregationKey: 'tokens',
-  eventTypeFilter: { include: [], exclude: [] },
-  propertyFilters: [],
-  groupKeys: [],
-};
+import {
+  aggregateOne,
+  contractRow,
+  eventOf,
+  insertTwoOrganizations,
+  row,
+  rowsOfReadings,
+  sumOfTokens,
+} from './rows.ts';
 
 const wholeOfCustomer: EventAggregation = {
   orgId: 'org-a',

@@ -12,7 +12,7 @@ import { createSqliteEventStore } from '../../src/store/backends/sqlite/events/e
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventAggregation } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
-import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 let directory: string;
 let connection: SqliteConnection;
@@ -65,7 +65,8 @@ test.skipIf(process.platform === 'win32')(
       own.commit();
       return done;
     };
-    const sum = async () => (await aggregateOne(events, {} as Transaction, sumOfTokens))[0]?.[0]?.quantity.toString();
+    const sum = async () =>
+      (await aggregateOne(events, {} as Transaction, tokensOfFirstDay))[0]?.[0]?.quantity.toString();
     expect(await inTransaction('read', sum)).toBe('1');
     renameSync(next, first);
     own.noteFailure(Object.assign(new Error('disk I/O error'), { errcode: 778 }));
@@ -77,19 +78,13 @@ test.skipIf(process.platform === 'win32')(
 
 const eventUpkeep = { longestTail: 1, leastKept: 1 };
 
-const sumOfTokens: EventAggregation = {
+const tokensOfFirstDay: EventAggregation = {
   orgId: 'org-a',
   customerId: 'customer',
   boundsEpochMs: [0, 86_400_000],
   dimensions: { needsEventName: false, propertyKeys: [] },
   isStanding: true,
-  rules: {
-    aggregationType: 'SUM',
-    aggregationKey: 'tokens',
-    eventTypeFilter: { include: [], exclude: [] },
-    propertyFilters: [],
-    groupKeys: [],
-  },
+  rules: sumOfTokens,
 };
 
 /** A file with an event of so many tokens, which a segment has absorbed. */

@@ -3,11 +3,21 @@
 import type { Insertable } from 'kysely';
 
 import { decimalText } from '../../src/calculation/money.ts';
+import type { MeterRules } from '../../src/calculation/usage-fold.ts';
 import { type ConstraintRule, ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import type { ContractsTable, InvoicesTable, LedgerEntriesTable, Transaction } from '../../src/store/database.ts';
 import type { EventAggregation, EventReadings, EventStore, NewEvent } from '../../src/store/event-store.ts';
 import type { NewLedgerEntry } from '../../src/store/records/ledger.ts';
 import type { Store } from '../../src/store/store.ts';
+
+/** What meters of a test read, unless it says otherwise. */
+export const sumOfTokens: MeterRules = {
+  aggregationType: 'SUM',
+  aggregationKey: 'tokens',
+  eventTypeFilter: { include: [], exclude: [] },
+  propertyFilters: [],
+  groupKeys: [],
+};
 
 export const at = '2026-01-01T00:00:00.000Z';
 

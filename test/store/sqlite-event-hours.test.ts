@@ -12,7 +12,7 @@ import { sortedByHour } from '../../src/store/backends/sqlite/events/segment-hou
 import type { NewEvent } from '../../src/store/event-store.ts';
 import { day } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
-import { eventOf, insertTwoOrganizations, rowsOfReadings } from './rows.ts';
+import { eventOf, insertTwoOrganizations, rowsOfReadings, sumOfTokens } from './rows.ts';
 import { file, open, useTestFile } from './test-file.ts';
 
 useTestFile();
@@ -138,13 +138,7 @@ test.each([
     propertiesJson: `{"model":"m${place % models}","tokens":1}`,
   }));
   const segment = decodeSegment(encodeSegment(appendEvents(emptySegment, events)));
-  const rules: MeterRules = {
-    aggregationType: 'SUM',
-    aggregationKey: 'tokens',
-    eventTypeFilter: { include: [], exclude: [] },
-    propertyFilters: [],
-    groupKeys: ['model'],
-  };
+  const rules = { ...sumOfTokens, groupKeys: ['model'] };
   const query = createSegmentQuery({ rules, dimensions: { needsEventName: false, propertyKeys: [] } }, String);
   expect(computeHourlyTotals(segment, query, 24)).toHaveLength(worth);
 });

@@ -7,16 +7,9 @@ import type { AggregatedEvents, NewEvent } from '../../src/store/event-store.ts'
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { turnOver } from '../../src/turns.ts';
-import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 const day = 86_400_000;
-const rules = {
-  aggregationType: 'SUM',
-  aggregationKey: 'tokens',
-  eventTypeFilter: { include: [], exclude: [] },
-  propertyFilters: [],
-  groupKeys: [],
-} as const;
 
 let store: Store;
 
@@ -44,7 +37,7 @@ async function readIn(
   const [readings = []] = await aggregateOne(store.events, tx, {
     ...of,
     dimensions,
-    rules: { ...rules, aggregationType },
+    rules: { ...sumOfTokens, aggregationType },
   });
   return readings.map(({ quantity, count }) => [String(quantity), count]);
 }

@@ -14,7 +14,7 @@ import type { EventAggregation, NewEvent } from '../../src/store/event-store.ts'
 import { eventDays } from '../../src/store/backends/sqlite/migrations/0011-event-days.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 const day = 86_400_000;
 const eventUpkeep = { longestTail: 40, leastKept: 1 };
@@ -22,13 +22,7 @@ const request: EventAggregation = {
   orgId: 'org-a',
   customerId: 'customer',
   boundsEpochMs: [0, 10 * day],
-  rules: {
-    aggregationType: 'SUM',
-    aggregationKey: 'tokens',
-    eventTypeFilter: { include: [], exclude: [] },
-    propertyFilters: [],
-    groupKeys: ['model'],
-  },
+  rules: { ...sumOfTokens, groupKeys: ['model'] },
   dimensions: { needsEventName: false, propertyKeys: [] },
   isStanding: true,
 };

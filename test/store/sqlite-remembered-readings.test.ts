@@ -11,8 +11,8 @@ import type { Store } from '../../src/store/store.ts';
 import { day } from './event-stories.ts';
 import { naiveReadings } from './naive-readings.ts';
 import { watchStatements } from '../reliability/statements.ts';
-import { aggregateOne, eventOf, insertTwoOrganizations, rowsOfReadings } from './rows.ts';
-import { file, open, useTestFile } from './test-file.ts';
+import { aggregateOne, eventOf, insertTwoOrganizations, rowsOfReadings, sumOfTokens } from './rows.ts';
+import { file, open, useTestFile, withSqlite } from './test-file.ts';
 
 useTestFile();
 
@@ -191,19 +191,12 @@ async function openLongTail() {
     );
     await store.events.append(tx, 'org-a', events, () => true);
   };
-  const rules: MeterRules = {
-    aggregationType: 'SUM',
-    aggregationKey: 'tokens',
-    eventTypeFilter: { include: [], exclude: [] },
-    propertyFilters: [],
-    groupKeys: [],
-  };
   const dimensions = { needsEventName: false, propertyKeys: [] };
   const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs: [0, day, 2 * day], isStanding: true };
   const sums = async (tx: Transaction) => {
     let hasReadTail = false;
     const stop = watchStatements((sql) => (hasReadTail ||= sql.includes('"eventTail"')));
-    const days = await aggregateOne(store.events, tx, { ...of, rules, dimensions });
+    const days = await aggregateOne(store.events, tx, { ...of, rules: sumOfTokens, dimensions });
     stop();
     return [...days.map(([reading]) => Number(reading?.quantity ?? 0)), hasReadTail ? 'tail' : 'since'];
   };
@@ -242,4 +235,21 @@ test('what a write has sent is read, and kept once it is committed, in whatever 
   expect(await sentAndSummed([1, 0])).toEqual([8, 6, 'since']);
   expect(await sentAndSummed([...nine, ...nine])).toEqual([18, 14, 'since']);
   expect(await sentAndSummed([0])).toEqual([19, 14, 'since']);
+});
+
+test('a tail is read anew after a rebuild, even if all that tells a change has begun again', async () => {
+  const { store, send, sums } = await openLongTail();
+  const rebuild = async () => await store.write(async (tx) => await store.events.upkeep?.rebuild(tx));
+  await rebuild();
+  await store.write((tx) => send(tx, [...nine, 0]));
+  for (const _time of ['once', 'twice']) await store.read(sums);
+  withSqlite((database) => database.exec('DELETE FROM "eventUpkeep"'));
+  await rebuild();
+  // As many new ones as replacements: they count as many changes as there were before.
+  const again = [...nine, 0].map((each, place) =>
+    eventOf(`again${place}`, { timestampEpochMs: each * day, propertiesJson: '{"tokens":1}' }),
+  );
+  const replaced = again.map((each) => ({ ...each, propertiesJson: '{"tokens":2}' }));
+  await store.write((tx) => store.events.append(tx, 'org-a', [...again, ...replaced], () => true));
+  expect((await store.read(sums)).slice(0, 2)).toEqual([6 + 12, 4 + 8]);
 });

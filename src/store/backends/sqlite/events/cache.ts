@@ -8,6 +8,7 @@ import { keepNewest } from '../../../../once.ts';
 import { decodeSegment } from './segment-bytes.ts';
 import type { Segment } from './segment.ts';
 import type { SqliteConnection } from '../connection.ts';
+import { createHeld } from './held.ts';
 import { nameReader } from './ids.ts';
 import type { HourlyTotals, Totals } from './totals.ts';
 
@@ -45,9 +46,9 @@ const heldHourlyCharacters = 20_000_000;
 const heldNames = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
-  const segments = createHeld<Segment>(heldEvents);
-  const totals = createHeld<Totals>(heldCharacters);
-  const hours = createHeld<HourlyTotals>(heldHourlyCharacters);
+  const segments = createHeld<string, Segment>(heldEvents);
+  const totals = createHeld<string, Totals>(heldCharacters);
+  const hours = createHeld<string, HourlyTotals>(heldHourlyCharacters);
   const names = new Map<number, string>();
   let handle = connection.handleCount;
   let changed = 0;
@@ -111,29 +112,6 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
     },
     noteChange() {
       changed = connection.transactionCount;
-    },
-  };
-}
-
-/** Holds values; once they weigh more than `most` together, those that came first go. One that weighs more alone is not held. */
-function createHeld<V>(most: number) {
-  const held = new Map<string, { readonly value: V; readonly weight: number }>();
-  let sum = 0;
-  return {
-    get: (key: string) => held.get(key)?.value,
-    add(key: string, value: V, weight: number): void {
-      if (weight > most) return;
-      held.set(key, { value, weight });
-      sum += weight;
-      for (const [oldest, each] of held) {
-        if (sum <= most) break;
-        held.delete(oldest);
-        sum -= each.weight;
-      }
-    },
-    clear(): void {
-      held.clear();
-      sum = 0;
     },
   };
 }

@@ -3,9 +3,9 @@
  * read for every event that it counts. What was committed stays true as long as events, of any process, only arrive.
  */
 
-import { keepNewest } from '../../../../once.ts';
 import type { EpochInterval } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
+import { createHeld } from './held.ts';
 import { type EventState, hasOnlyGrown, stateOf } from './memory.ts';
 import type { TailRow } from './recent.ts';
 import { plainRows } from './rows.ts';
@@ -35,23 +35,26 @@ export interface KnownTail {
 
 /** For all customers together: events in columns, some 100 bytes each, and the characters of the other rows by the hundred. */
 const mostWeight = 200_000;
-const mostTails = 1_000;
+/** Of a customer of whom nothing more is known than that its tail is long. */
+const weightOfLong = 200;
 
 interface Kept {
   readonly state: EventState;
   readonly columns: Segment;
   readonly rows: readonly TailRow[];
-  readonly weight: number;
+}
+
+function weightOf({ columns, rows }: Kept): number {
+  return columns.rowCount + rows.reduce((sum, [, , , , , , { length }]) => sum + length, 0) / 100;
 }
 
 /** For the database on `connection`; used inside a transaction. */
 export function createKnownTail(connection: SqliteConnection, { longestTail }: UpkeepThresholds): KnownTail {
-  /** A tail with fewer events is read anew. */
-  const leastKept = Math.ceil(longestTail / 32);
+  /** A tail with fewer events is read anew each time. */
+  const longTail = Math.ceil(longestTail / 32);
   /** Of those that came since the columns were made: adding to columns costs as much as reading so many rows. */
   const mostRows = Math.ceil(longestTail / 64);
-  /** Undefined once a customer's tail was found to be long. */
-  const tails = new Map<number, Kept | undefined>();
+  const tails = createHeld<number, Kept | 'long'>(mostWeight);
   let begun = { transaction: -1, state: undefined as EventState | undefined };
 
   /** The state before the running transaction, which may be undone. */
@@ -60,61 +63,49 @@ export function createKnownTail(connection: SqliteConnection, { longestTail }: U
   }
 
   /** Undefined if nothing of the customer can be kept. */
-  function recall(customerSeq: number): { readonly kept: Kept; readonly rest: readonly TailRow[] } | undefined {
+  function recall(
+    customerSeq: number,
+    known: Kept | 'long',
+  ): { readonly kept: Kept; readonly rest: readonly TailRow[] } | undefined {
     const now = stateOf(connection);
     const state = committedState(now);
     if (!hasOnlyGrown(state, now)) return undefined;
-    const known = tails.get(customerSeq);
-    const isKnown = known !== undefined && hasOnlyGrown(known.state, state);
+    const isKnown = known !== 'long' && hasOnlyGrown(known.state, state);
     const found = isKnown
       ? rowsSince(connection, customerSeq, known.state.lastSeq)
       : (tailRows(connection, { customerSeq }, tailColumns) as readonly TailRow[]);
     const isCommitted = ([, , eventSeq]: TailRow): boolean => eventSeq <= state.lastSeq;
     const rows = [...(isKnown ? known.rows : []), ...found.filter(isCommitted)];
     const columns = isKnown ? known.columns : emptySegment;
-    if (columns.rowCount + rows.length < leastKept) return undefined;
+    if (columns.rowCount + rows.length < longTail) return undefined;
     const rest = found.filter((row) => !isCommitted(row));
-    if (rows.length <= mostRows) {
-      const characters = rows.reduce((sum, [, , , , , , { length }]) => sum + length, 0);
-      return { kept: { state, columns, rows, weight: columns.rowCount + characters / 100 }, rest };
-    }
+    if (rows.length <= mostRows) return { kept: { state, columns, rows }, rest };
     const grown = appendEvents(
       columns,
       rows.map((row) => segmentEventOf(row, 0)),
     );
-    return { kept: { state, columns: grown, rows: [], weight: grown.rowCount }, rest };
-  }
-
-  function keep(customerSeq: number, kept: Kept): void {
-    tails.delete(customerSeq);
-    tails.set(customerSeq, kept);
-    let weight = tails.values().reduce((sum, each) => sum + (each?.weight ?? 0), 0);
-    for (const [oldest, each] of tails) {
-      if (weight <= mostWeight) break;
-      tails.delete(oldest);
-      weight -= each?.weight ?? 0;
-    }
+    return { kept: { state, columns: grown, rows: [] }, rest };
   }
 
   return {
     read({ customerSeq, ...interval }, isOnce) {
-      const recalled = tails.has(customerSeq) ? recall(customerSeq) : undefined;
+      const known = tails.get(customerSeq);
+      const recalled = known === undefined ? undefined : recall(customerSeq, known);
       if (recalled !== undefined) {
         const { kept, rest } = recalled;
-        keep(customerSeq, kept);
+        tails.add(customerSeq, kept, weightOf(kept));
         return { columns: kept.columns, rows: inInterval([...kept.rows, ...rest], interval) };
       }
       const rows = tailRows(connection, { customerSeq, ...interval }, tailColumns) as readonly TailRow[];
       tails.delete(customerSeq);
-      if (rows.length >= leastKept && isOnce !== true) tails.set(customerSeq, undefined);
-      keepNewest(tails, mostTails);
+      if (rows.length >= longTail && isOnce !== true) tails.add(customerSeq, 'long', weightOfLong);
       return { columns: emptySegment, rows };
     },
     noteChange() {
       const { transactionCount: transaction } = connection;
       if (begun.transaction !== transaction) begun = { transaction, state: stateOf(connection) };
     },
-    forget: () => tails.clear(),
+    forget: tails.clear,
   };
 }
 
