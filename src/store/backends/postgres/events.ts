@@ -12,12 +12,14 @@ import type {
   EventFault,
   EventPage,
   EventQuery,
+  EventReadings,
   EventStore,
   NewEvent,
 } from '../../event-store.ts';
 import type { RawRow } from '../../raw-query.ts';
 import { type PageStart, readPage } from '../../records/page.ts';
 import { askByMeter } from '../event-groups.ts';
+import { createDayMemory } from './event-days.ts';
 import { aggregateInServer } from './event-readings.ts';
 import { ask, Conditions, scan } from './event-scan.ts';
 
@@ -57,13 +59,15 @@ const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string
     WHERE "orgId" = $1 AND "propertiesJson" IS NOT JSON`,
 };
 
-/** Every method runs inside a transaction of the store and uses nothing else. */
+/** Every method runs inside a transaction of the store. */
 export function createPostgresEventStore(): EventStore {
+  const readByDays = createDayMemory();
   return {
     append,
     scan,
     async aggregate(tx, of, meters) {
-      const [readings = []] = await askByMeter(of, { meters }, async (asked) => await aggregateInServer(tx, asked));
+      const readings: EventReadings[] = [];
+      for (const rules of meters) readings.push(await readByDays(tx, { ...of, rules }));
       return readings;
     },
     aggregateNamed: async (tx, of, asked) =>

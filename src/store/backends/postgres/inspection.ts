@@ -13,7 +13,7 @@ import { differencesBetween } from '../../inspection.ts';
 import { meaningOf } from './errors.ts';
 import { versionQuery } from './schema.ts';
 import { withoutLimit } from './without-limit.ts';
-import { dumpedTables } from './tables.ts';
+import { allTables } from './tables.ts';
 
 interface Place {
   readonly location: string;
@@ -140,7 +140,7 @@ type Objects = ReadonlyMap<string, string>;
 async function objectsOf(client: PoolClient, schema: string): Promise<Objects> {
   const { rows } = await client.query<{ readonly name: string; readonly text: string | null }>(objectsQuery, [
     schema,
-    Object.keys(dumpedTables),
+    allTables,
   ]);
   const place = new RegExp(String.raw`"?${RegExp.escape(schema)}"?\.|search_path TO '[^\n]*'`, 'g');
   return new Map(rows.map(({ name, text }) => [name, (text ?? '').replaceAll(place, '')]));

@@ -8,7 +8,7 @@ import { limits } from '../../../limits.ts';
 import { meaningOf } from './errors.ts';
 import { processOf, refuseChangingSessions } from './pooler.ts';
 import { postgresSchemaVersion } from './migrations/migration.ts';
-import { dumpedTables } from './tables.ts';
+import { allTables } from './tables.ts';
 import { withoutLimit } from './without-limit.ts';
 
 /** Before 16 a CHECK cannot say IS JSON. */
@@ -78,7 +78,7 @@ export async function prepareServer(
 }
 
 const namesIn = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
-const functions = ['tallybookRefuse', 'tallybookKeepVersion'];
+const functions = ['tallybookRefuse', 'tallybookKeepVersion', 'tallybookMarkDays'];
 
 /** `access` is on for a standby, too. `astray` tells whether functions look for their tables in another schema. */
 const factsQuery = `SELECT current_setting('server_version_num') AS "number", current_setting('server_version') AS "release",
@@ -86,7 +86,7 @@ const factsQuery = `SELECT current_setting('server_version_num') AS "number", cu
   current_setting('transaction_read_only') AS "access", pg_is_in_recovery()::text AS "standby",
   to_regclass('"${versionTable}"')::text AS "own", pg_backend_pid()::text AS "backend",
   (SELECT min(relname) FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace
-    AND relname IN (${namesIn(Object.keys(dumpedTables))})) AS "other",
+    AND relname IN (${namesIn(allTables)})) AS "other",
   (EXISTS (SELECT FROM pg_proc WHERE pronamespace = quote_ident(current_schema())::regnamespace
     AND proname IN (${namesIn(functions)})
     AND 'search_path=' || quote_ident(current_schema()) || ', pg_temp' <> ALL (coalesce(proconfig, '{}'))))::text AS "astray"`;

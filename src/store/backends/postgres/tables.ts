@@ -1,6 +1,6 @@
 /** The tables of a book on PostgreSQL, without the one that holds the version. */
 
-/** Every table after those that it refers to, with the columns that order its rows; entries refer to earlier ones. */
+/** What a backup holds: every table after those that it refers to, with the columns that order its rows; entries refer to earlier ones. */
 export const dumpedTables: Readonly<Record<string, string>> = {
   bookFacts: 'name',
   organizations: 'seq',
@@ -28,3 +28,6 @@ export const dumpedTables: Readonly<Record<string, string>> = {
   webhookEvents: 'seq',
   webhookDeliveries: 'seq',
 };
+
+/** Those, and what the server derives from them as they are written. */
+export const allTables: readonly string[] = [...Object.keys(dumpedTables), 'eventDays'];

@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../../database.ts';
 import { type RawRow, rowsOfText } from '../../raw-query.ts';
-import { dumpedTables } from './tables.ts';
+import { allTables, dumpedTables } from './tables.ts';
 
 /** Makes the server's counters go on after the rows that brought their own numbers. */
 export async function goOnCounting(tx: Transaction): Promise<void> {
@@ -17,7 +17,7 @@ export async function goOnCounting(tx: Transaction): Promise<void> {
 
 /** Makes the server gather statistics now; until it does so by itself, it plans as if the tables were empty. */
 export async function analyze(tx: Transaction): Promise<void> {
-  await rowsOfText(tx, `ANALYZE "${Object.keys(dumpedTables).join('", "')}"`);
+  await rowsOfText(tx, `ANALYZE "${allTables.join('", "')}"`);
 }
 
 /** How many rows are in memory at a time: a row with an event, or with the prices of a contract, may be a megabyte. */

@@ -11,6 +11,7 @@ import { ledgerIndexes } from './0004-ledger-indexes.ts';
 import { webhookQueue } from './0005-webhook-queue.ts';
 import { invoiceStatus } from './0006-invoice-status.ts';
 import { nextExpiry } from './0007-next-expiry.ts';
+import { eventDayMarks } from './0008-event-days.ts';
 import type { PostgresMigration } from './migration.ts';
 
 export const migrations: readonly PostgresMigration[] = [
@@ -21,4 +22,5 @@ export const migrations: readonly PostgresMigration[] = [
   webhookQueue,
   invoiceStatus,
   nextExpiry,
+  eventDayMarks,
 ];

@@ -8,7 +8,7 @@ import { keepNewest } from '../../../../once.ts';
 import { decodeSegment } from './segment-bytes.ts';
 import type { Segment } from './segment.ts';
 import type { SqliteConnection } from '../connection.ts';
-import { createHeld } from './held.ts';
+import { createHeld } from '../../held.ts';
 import { nameReader } from './ids.ts';
 import type { HourlyTotals, Totals } from './totals.ts';
 

@@ -5,7 +5,7 @@
 
 import type { EpochInterval } from '../../../event-store.ts';
 import type { SqliteConnection } from '../connection.ts';
-import { createHeld } from './held.ts';
+import { createHeld } from '../../held.ts';
 import { type EventState, hasOnlyGrown, stateOf } from './memory.ts';
 import type { TailRow } from './recent.ts';
 import { plainRows } from './rows.ts';
