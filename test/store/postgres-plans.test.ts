@@ -6,6 +6,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { day } from './event-stories.ts';
+import { eventOf, insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -31,6 +33,34 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       return await rowsOfText(tx, `EXPLAIN EXECUTE asked(${values})`);
     });
     expect(plan.map((row) => row['QUERY PLAN'])).toContainEqual(expect.stringContaining('hashed SubPlan'));
+    await store.close();
+  });
+
+  test('looks for the events of a day without reading what was before it', async () => {
+    const store = await openStore((await postgres?.create()) ?? '');
+    await store.write(insertTwoOrganizations);
+    const days = 200;
+    const events = Array.from({ length: days * 100 }, (_value, index) =>
+      eventOf(`k${index}`, { timestampEpochMs: Math.floor((index * day) / 100) }),
+    );
+    await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
+    const pages = await store.write(async (tx) => {
+      await rowsOfText(tx, 'ANALYZE "events"');
+      const sent = vi.spyOn(pg.Client.prototype, 'query');
+      const span = { fromEpochMs: (days - 1) * day, toEpochMs: days * day };
+      let count = 0;
+      await store.events.scan(tx, { orgId: 'org-a', customerId: 'customer', ...span }, () => (count += 1));
+      const [[statement] = []] = sent.mock.calls;
+      sent.mockRestore();
+      expect(count).toBe(100);
+      const { text, values = [] } = statement as unknown as pg.QueryConfig<unknown[]>;
+      const plan = await rowsOfText(tx, `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) ${text}`, values);
+      const [found] = plan.flatMap((row) => /shared hit=(\d+)/.exec(String(row['QUERY PLAN'])) ?? []).slice(1);
+      return Number(found);
+    });
+    expect(pages).toBeGreaterThan(1);
+    // The index has more than a hundred.
+    expect(pages).toBeLessThan(30);
     await store.close();
   });
 });

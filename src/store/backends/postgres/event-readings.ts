@@ -72,7 +72,8 @@ async function foldWhere(
   conditions: Conditions,
 ): Promise<readonly UsageReading[][][]> {
   const fold = createFoldOfEach(request, contractIds);
-  await scanWhere(tx, { conditions, withKeys: false }, fold.add);
+  const [fromEpochMs = 0] = request.boundsEpochMs;
+  await scanWhere(tx, { conditions, fromEpochMs, withKeys: false }, fold.add);
   return fold.readings();
 }
 

@@ -38,14 +38,21 @@ export class Conditions {
 
 /** As `EventStore.scan`. */
 export async function scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void> {
-  const conditions = scanConditions(request);
-  await scanWhere(tx, { conditions, withKeys: request.withKeys === true }, onEvent);
+  const { fromEpochMs, withKeys = false } = request;
+  await scanWhere(tx, { conditions: scanConditions(request), fromEpochMs, withKeys }, onEvent);
+}
+
+interface ScannedRows {
+  readonly conditions: Conditions;
+  /** No row that fulfils them is earlier. */
+  readonly fromEpochMs: number;
+  readonly withKeys: boolean;
 }
 
 /** Pages by key, not by offset: each page begins after the last row of the one before. */
 export async function scanWhere(
   tx: Transaction,
-  { conditions, withKeys }: { readonly conditions: Conditions; readonly withKeys: boolean },
+  { conditions, fromEpochMs, withKeys }: ScannedRows,
   onEvent: (event: ScannedEvent) => void,
 ): Promise<void> {
   const from = conditions.values.length;
@@ -57,7 +64,8 @@ export async function scanWhere(
       ORDER BY "timestampEpochMs", "seq" LIMIT $${from + 3}
     ) AS "page" WHERE "before" IS NULL OR "before" < ${scannedBytes} ORDER BY "timestampEpochMs", "seq"`;
   const event = new ReusedEvent();
-  let behind: readonly unknown[] = [-1, -1];
+  // The server begins to look at this place in its index, whatever the conditions say of times.
+  let behind: readonly unknown[] = [fromEpochMs, -1];
   for (let limit: number | undefined = scannedRows; limit !== undefined;) {
     const rows: readonly RawRow[] = await ask(tx, text, [...conditions.values, ...behind, limit]);
     for (const row of rows) {
