@@ -22,6 +22,15 @@ test('what could not be loaded is loaded anew by the next call', async () => {
   expect(load).toHaveBeenCalledTimes(2);
 });
 
+test('of several names that which could not be loaded is loaded anew', async () => {
+  const load = vi.fn<(name: string) => Promise<string>>(async (name) => await Promise.resolve(name));
+  load.mockRejectedValueOnce(new Error('EMFILE: too many open files'));
+  const loadEach = onceEach(load);
+  await expect(loadEach('a')).rejects.toThrow('EMFILE');
+  expect([await loadEach('b'), await loadEach('a'), await loadEach('a')]).toEqual(['b', 'a', 'a']);
+  expect(load.mock.calls.flat()).toEqual(['a', 'b', 'a']);
+});
+
 test('of many names those that were loaded last are kept', async () => {
   const load = vi.fn<(name: string) => Promise<string>>(async (name) => await Promise.resolve(name));
   const loadEach = onceEach(load, 2);

@@ -59,6 +59,19 @@ describe('writes that wait together', () => {
     expect(commits).toBe(2);
   });
 
+  test('are committed as soon as there are as many as one commit takes, though others keep coming', async () => {
+    const store = await openFilled();
+    let isAnswered = false;
+    const writes = [addCustomer(store, 'first').then(() => (isAnswered = true)), addCustomer(store, 'second')];
+    for (const id of names(3 * limits.writesPerCommit)) {
+      if (isAnswered) break;
+      writes.push(addCustomer(store, id));
+      await turnOver();
+    }
+    expect(isAnswered).toBe(true);
+    await Promise.all(writes);
+  });
+
   test('are each answered after the commit: what was answered is there for everyone', async () => {
     const store = await openFilled();
     const other = new DatabaseSync(file);
@@ -87,6 +100,34 @@ describe('writes that wait together', () => {
       tx.selectFrom('customers').select('id').where('name', '=', 'changed').execute(),
     );
     expect(changed).toEqual([]);
+  });
+
+  test.each([0, 1, 2])('are kept but for the one that fails, as number %d of them', async (place) => {
+    const store = await openFilled();
+    const outcomes = await Promise.allSettled(
+      names(3).map(async (id, index) => {
+        if (index !== place) return await addCustomer(store, id);
+        return await store.write(async () => await Promise.reject(new Error('changed my mind')));
+      }),
+    );
+    expect(outcomes.map(({ status }) => status === 'rejected')).toEqual([0, 1, 2].map((index) => index === place));
+    expect(await customers(store)).toBe(5);
+  });
+
+  test('are all told why, where one of them ends their transaction', async () => {
+    const store = await openFilled();
+    const outcomes = await Promise.allSettled([
+      addCustomer(store, 'c'),
+      store.write(async (tx) => {
+        await sql`ROLLBACK`.execute(tx);
+        throw new Error('no room');
+      }),
+      addCustomer(store, 'd'),
+    ]);
+    const reason = expect.objectContaining({ message: 'no room' });
+    expect(outcomes.slice(0, 2)).toEqual([0, 1].map(() => ({ status: 'rejected', reason })));
+    expect(outcomes[2]?.status).toBe('fulfilled');
+    expect(await customers(store)).toBe(4);
   });
 
   test('are run once, and once more where one of them fails; those behind such a group once again', async () => {
@@ -118,6 +159,24 @@ describe('writes that wait together', () => {
     expect(errors.map((error) => error.kind)).toEqual(['unavailable', 'unavailable', 'unavailable']);
     expect(await customers(store)).toBe(3);
     await addCustomer(store, 'c');
+    expect(await customers(store)).toBe(4);
+  });
+
+  test('are refused together when they have waited for a lock, and those not that came later', async () => {
+    await openFilled();
+    const store = await open(file, { busyTimeoutMilliseconds: 60 });
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const unlock = (): void => other.close();
+    const refused = ['c', 'd'].map(async (id, index) => {
+      const error = await refusal(addCustomer(store, id));
+      if (index === 0) unlock();
+      return error.kind;
+    });
+    // By then the others have begun to wait.
+    for (let turn = 0; turn < 2 * limits.quietTurns; turn += 1) await turnOver();
+    await addCustomer(store, 'later');
+    expect(await Promise.all(refused)).toEqual(['unavailable', 'unavailable']);
     expect(await customers(store)).toBe(4);
   });
 
