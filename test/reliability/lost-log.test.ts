@@ -90,6 +90,10 @@ describe('of a book that was killed', () => {
     await further.close();
     writeFileSync(file, whole);
     expect(await findings()).toEqual([lost('after 2026-03-02T00:00:00.000Z until 2026-03-03T00:00:00.000Z')]);
+    const refused = await open('2026-03-04T00:00:00.000Z');
+    await expect(refused.call('products.archive', { params: { productId: 'none' } })).rejects.toThrow('no product');
+    await refused.close();
+    expect(await findings()).toEqual([lost('after 2026-03-02T00:00:00.000Z until 2026-03-03T00:00:00.000Z')]);
     for (const start of ['2026-03-04T00:00:00.000Z', '2026-03-05T00:00:00.000Z']) {
       const later = await open(start);
       await createCustomer(later, start);
@@ -105,7 +109,8 @@ test.each([
   ['is none', () => writeFileSync(`${file}-newest`, 'until then\nand products: until  1\n')],
   [
     'is of another file of its name',
-    () => writeFileSync(`${file}-newest`, `2027-01-01T00:00:00.000Z ${'7'.padStart(20)}\n`),
+    () =>
+      writeFileSync(`${file}-newest`, `2027-01-01T00:00:00.000Z ${'7'.padStart(20)}\n- 2026-12-01T00:00:00.000Z 7\n`),
   ],
   ['cannot be written', () => mkdirSync(`${file}-newest`)],
 ])('a note that %s finds no loss and stops no write', async (_what, make) => {
@@ -157,7 +162,10 @@ test.each(['noted', 'read'])(
     const other = await open('2026-03-01T00:00:00.000Z');
     const { key } = (await other.call('keys.create', { body: { name: 'ci', scopes: ['*'] } })).data;
     const world = await open('2026-03-01T00:00:00.000Z');
-    if (how === 'noted') await world.addOrganization('eu');
+    if (how === 'noted') {
+      world.clock.set('2026-03-02T00:00:00.000Z');
+      await world.addOrganization('eu');
+    }
     // Writes that the key was used, which is not noted.
     else await world.engine.authenticate(key);
     await other.call('clock.set', { body: { to: '2026-01-01T00:00:00Z' } });

@@ -213,11 +213,16 @@ describe('writes that wait together', () => {
   });
 });
 
-/** What comes of two writes whose commit ends with a code of SQLite's, and how many customers there are then. */
+/**
+ * What comes of two writes whose commit ends with a code of SQLite's, and how many customers there are then. A second commit
+ * would succeed.
+ */
 async function outcomeOfCommit(errcode: number) {
   const store = await openFilled();
+  let commits = 0;
   const stop = watchStatements((text) => {
-    if (text === 'COMMIT') throw Object.assign(new Error('disk I/O error'), { errcode });
+    if (text === 'COMMIT') commits += 1;
+    if (text === 'COMMIT' && commits === 1) throw Object.assign(new Error('disk I/O error'), { errcode });
   });
   const refused = await Promise.all(names(2).map(async (id) => await refusal(addCustomer(store, id)))).finally(stop);
   return { refused, count: await customers(store) };
@@ -239,6 +244,7 @@ describe('a commit under which the disk fails', () => {
   test.each([
     ['cannot be written', 778],
     ['has no room', 13],
+    ['is locked', 5],
   ])('has changed nothing where the log %s', async (_what, errcode) => {
     const { refused, count } = await outcomeOfCommit(errcode);
     expect(refused.map((error) => error instanceof UnknownOutcomeError)).toEqual([false, false]);

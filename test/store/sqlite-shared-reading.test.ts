@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { onceUnchanged } from '../../src/store/prepared.ts';
+import { turnOver } from '../../src/turns.ts';
 import { refusal } from '../support/refusal.ts';
 import { addCustomer, customers, file, open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
@@ -116,10 +117,33 @@ describe('reads that wait together', () => {
         await tx.executeQuery(CompiledQuery.raw('ROLLBACK'));
         removeOne();
       }),
-      store.read(count),
+      store.read(async (tx) => {
+        const before = await count(tx);
+        withSqlite((other) => other.exec(`UPDATE "customers" SET "name" = 'changed'`));
+        const changed = await tx.selectFrom('customers').select('id').where('name', '=', 'changed').execute();
+        return [before, changed.length];
+      }),
       store.read(count),
     ]);
-    expect(counts).toEqual([4, undefined, 3, 3]);
+    expect(counts).toEqual([4, undefined, [3, 0], 3]);
+  });
+
+  test('come to nothing for nobody but the one under whom it ended, nor for who came meanwhile', async () => {
+    const store = await openFilled();
+    const { promise: hasEnded, resolve: end } = Promise.withResolvers<void>();
+    const late = hasEnded.then(async () => await store.read(count));
+    const outcomes = await Promise.allSettled([
+      store.read(count),
+      store.read(async (tx) => {
+        await tx.executeQuery(CompiledQuery.raw('ROLLBACK'));
+        end();
+        await turnOver();
+        throw new Error('changed my mind');
+      }),
+      store.read(count),
+      late,
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   });
 
   test('are all refused where it cannot begin, and the next ones are not', async () => {
