@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { turnOver } from '../../src/turns.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { row } from './rows.ts';
@@ -162,6 +163,20 @@ describe('writes that wait together', () => {
     expect(await customers(store)).toBe(4);
   });
 
+  test('are not joined by one that waits no longer than it says', async () => {
+    const store = await openFilled();
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const long = addCustomer(store, 'c');
+    const add = async (tx: Transaction) =>
+      await tx.insertInto('customers').values(row.customer('org-a', 'd')).execute();
+    const error = await refusal(store.write(add, { busyTimeoutMilliseconds: 60 }));
+    other.close();
+    expect(error.message).toContain('(waited 60 ms)');
+    await long;
+    expect(await customers(store)).toBe(4);
+  });
+
   test('are refused together when they have waited for a lock, and those not that came later', async () => {
     await openFilled();
     const store = await open(file, { busyTimeoutMilliseconds: 60 });
@@ -214,8 +229,8 @@ describe('writes that wait together', () => {
 });
 
 /**
- * What comes of two writes whose commit ends with a code of SQLite's, and how many customers there are then. A second commit
- * would succeed.
+ * What comes of two writes whose commit ends with a code of SQLite's, how many customers there are then, and whether the file
+ * was opened anew to count them. A second commit would succeed.
  */
 async function outcomeOfCommit(errcode: number) {
   const store = await openFilled();
@@ -225,7 +240,10 @@ async function outcomeOfCommit(errcode: number) {
     if (text === 'COMMIT' && commits === 1) throw Object.assign(new Error('disk I/O error'), { errcode });
   });
   const refused = await Promise.all(names(2).map(async (id) => await refusal(addCustomer(store, id)))).finally(stop);
-  return { refused, count: await customers(store) };
+  const statements: string[] = [];
+  const stopAgain = watchStatements((text) => statements.push(text));
+  const count = await customers(store).finally(stopAgain);
+  return { refused, count, isOpenedAnew: statements.some((text) => text.includes('synchronous = FULL')) };
 }
 
 describe('a commit under which the disk fails', () => {
@@ -234,8 +252,10 @@ describe('a commit under which the disk fails', () => {
     ['its index has no room', 4874],
     ['nobody says how', 10],
   ])('may have been kept where %s, and each of its writes is told so', async (_what, errcode) => {
-    const { refused } = await outcomeOfCommit(errcode);
+    const { refused, isOpenedAnew } = await outcomeOfCommit(errcode);
     expect(refused.map((error) => error instanceof UnknownOutcomeError)).toEqual([true, true]);
+    // A second sync of the same open file may succeed though the data is gone.
+    expect(isOpenedAnew).toBe(true);
     expect(refused[0]?.message).toBe(
       `the disk failed during a commit to the database ${file}; whether the change was kept is not known`,
     );
