@@ -228,6 +228,19 @@ describe('writes that wait together', () => {
   });
 });
 
+test('writes that share a transaction are all refused where the disk fails under one of them, and none is tried again', async () => {
+  const store = await openFilled();
+  let count = 0;
+  const stop = watchStatements((text) => {
+    if (!text.startsWith('insert into "customers"')) return;
+    count += 1;
+    if (count === 2) throw Object.assign(new Error('disk I/O error'), { errcode: 266 });
+  });
+  const refused = await Promise.all(names(2).map(async (id) => await refusal(addCustomer(store, id)))).finally(stop);
+  expect(refused.map((error) => error.kind)).toEqual(['unavailable', 'unavailable']);
+  expect(await customers(store)).toBe(3);
+});
+
 /**
  * What comes of two writes whose commit ends with a code of SQLite's, how many customers there are then, and whether the file
  * was opened anew to count them. A second commit would succeed.
