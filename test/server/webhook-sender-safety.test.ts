@@ -365,4 +365,20 @@ describe('a sender that goes on', () => {
     isAway = false;
     expect([await looksWithin(32), await looksWithin(10)]).toEqual([2, 10]);
   });
+
+  test('looks no more once it is closed during a look', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: looked, resolve: end } = Promise.withResolvers<void>();
+    const lease = async () => {
+      await looked;
+      return [];
+    };
+    const sender = senderFor(world, { outbox: { ...outboxOf(world), lease } });
+    sender.start();
+    const closing = sender.close();
+    end();
+    await closing;
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });
