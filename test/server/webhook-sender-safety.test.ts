@@ -57,6 +57,20 @@ describe('addresses are checked at each delivery', () => {
     },
   );
 
+  test('an endpoint for public addresses reaches nothing private, also after one that may', async () => {
+    await triggeredAt(await startReceiver());
+    const sender = senderFor(world, { hosts: { 'hooks.example.com': ['127.0.0.1'] } });
+    await sender.deliverDue();
+    expect((await onlyDelivery()).status).toBe('delivered');
+    await world.call('webhooks.create', { body: { url: 'https://hooks.example.com/' } });
+    await trigger();
+    await sender.deliverDue();
+    const { data } = await world.call('webhooks.deliveries', { query: { status: 'pending' } });
+    expect(data.map(({ error }) => error)).toEqual([
+      'not sent: the address leads to a private address, where webhooks are sent only if that is allowed',
+    ]);
+  });
+
   test('plain http stays on this machine, in a simulation too', async () => {
     await expect(register('http://hooks.example.com/')).rejects.toThrow('must begin with https://');
     await register('http://127.0.0.1:4000/');
