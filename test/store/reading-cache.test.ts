@@ -4,15 +4,18 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { openConnection, type SqliteConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { createReadingCache } from '../../src/store/backends/sqlite/events/cache.ts';
 import { createSqliteEventStore } from '../../src/store/backends/sqlite/events/events.ts';
 import type { Transaction } from '../../src/store/database.ts';
-import type { EventAggregation } from '../../src/store/event-store.ts';
+import type { EventStore } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
+import { listCustomers } from '../../src/store/records/customers.ts';
+import { watchStatements } from '../reliability/statements.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
+import { addCustomer } from './test-file.ts';
 
 let directory: string;
 let connection: SqliteConnection;
@@ -52,48 +55,117 @@ test('totals that are too large alone are not held, and push out no others', () 
   expect([read(1) === first, read(2) === large]).toStrictEqual([true, false]);
 });
 
+const hour = 3_600_000;
+const eventUpkeep = { longestTail: 1, leastKept: 1 };
+
+const sumTo =
+  (toEpochMs: number, include: readonly string[] = []) =>
+  async (events: EventStore): Promise<string> => {
+    const [[reading] = []] = await aggregateOne(events, {} as Transaction, {
+      orgId: 'org-a',
+      customerId: 'customer',
+      boundsEpochMs: [0, toEpochMs],
+      dimensions: { needsEventName: false, propertyKeys: [] },
+      isStanding: true,
+      rules: { ...sumOfTokens, eventTypeFilter: { include: [...include], exclude: [] } },
+    });
+    return reading?.quantity.toString() ?? 'none';
+  };
+const sumOfDay = sumTo(24 * hour);
+
 // Windows moves no file that is open.
-test.skipIf(process.platform === 'win32')(
-  'totals that were read of one file are not kept in the next one',
-  async () => {
-    const [first, next] = [await fill('first', 1), await fill('next', 2)];
+describe.skipIf(process.platform === 'win32')('of one file is not kept in the next one:', () => {
+  /** How to use the event store of a file that another has taken the place of once it was used. */
+  async function openMoved(isRead: boolean) {
+    const [first, next] = [await fill('first', { tokens: 1, isRead }), await fill('next', { tokens: 2, isRead })];
     const own = await openConnection(first, {});
+    onTestFinished(() => own.close());
     const events = createSqliteEventStore(own, eventUpkeep);
-    const inTransaction = async <T>(access: 'read' | 'write', work: () => T) => {
+    const use = async <T>(access: 'read' | 'write', work: (events: EventStore) => T) => {
       await own.begin(access);
-      const done = await work();
+      const done = await work(events);
       own.commit();
       return done;
     };
-    const sum = async () =>
-      (await aggregateOne(events, {} as Transaction, tokensOfFirstDay))[0]?.[0]?.quantity.toString();
-    expect(await inTransaction('read', sum)).toBe('1');
+    const move = (): void => {
+      renameSync(next, first);
+      own.noteFailure(Object.assign(new Error('disk I/O error'), { errcode: 778 }));
+    };
+    return { events, use, move };
+  }
+
+  test.each([
+    ['the totals of a day', sumOfDay, ['60', '120']],
+    ['the totals of hours', sumTo(2.5 * hour), ['60', '120']],
+    ['a name of events', sumTo(24 * hour, ['next']), ['none', '120']],
+    [
+      'how long a list is',
+      async (events: EventStore) => {
+        const query = { orgId: 'org-a', eventName: 'next', limit: 1, offset: 0 };
+        return String((await events.list({} as Transaction, query)).total);
+      },
+      ['0', '60'],
+    ],
+  ])('%s', async (_what, read, expected) => {
+    const { use, move } = await openMoved(true);
+    const before = await use('read', read);
+    move();
+    expect([before, await use('read', read)]).toEqual(expected);
+  });
+
+  test('where a page of the books ended', async () => {
+    const [first, next] = [join(directory, 'first.db'), join(directory, 'next.db')];
+    for (const [file, ids] of [
+      [first, ['a']],
+      [next, ['b', 'c']],
+    ] as const) {
+      const store = await openStore(file);
+      await store.write(insertTwoOrganizations);
+      for (const id of ids) await addCustomer(store, id);
+      await store.close();
+    }
+    const store = await openStore(first);
+    onTestFinished(async () => await store.close());
+    const pageAt = async (offset: number) => {
+      const { rows, total } = await store.read((tx) => listCustomers(tx, 'org-a', { limit: 1, offset }));
+      return [rows[0]?.id, total];
+    };
+    expect(await pageAt(0)).toEqual(['a', 3]);
     renameSync(next, first);
-    own.noteFailure(Object.assign(new Error('disk I/O error'), { errcode: 778 }));
-    await inTransaction('write', () => events.keepFoundTotals());
-    expect(await inTransaction('read', sum)).toBe('2');
-    own.close();
-  },
-);
+    const stop = watchStatements(() => {
+      throw Object.assign(new Error('disk I/O error'), { errcode: 266 });
+    });
+    await expect(pageAt(1)).rejects.toThrow('the disk failed');
+    stop();
+    expect(await pageAt(1)).toEqual(['b', 4]);
+  });
 
-const eventUpkeep = { longestTail: 1, leastKept: 1 };
+  test('totals that were found, and not stored yet', async () => {
+    const { events, use, move } = await openMoved(false);
+    expect(await use('read', sumOfDay)).toBe('60');
+    move();
+    await use('write', () => events.keepFoundTotals());
+    expect(await use('read', sumOfDay)).toBe('120');
+  });
+});
 
-const tokensOfFirstDay: EventAggregation = {
-  orgId: 'org-a',
-  customerId: 'customer',
-  boundsEpochMs: [0, 86_400_000],
-  dimensions: { needsEventName: false, propertyKeys: [] },
-  isStanding: true,
-  rules: sumOfTokens,
-};
-
-/** A file with an event of so many tokens, which a segment has absorbed. */
-async function fill(name: string, tokens: number): Promise<string> {
-  const path = join(directory, `${name}.db`);
+/** A file with sixty events of so many tokens in three hours, which a segment has absorbed; read once, it has totals of them. */
+async function fill(
+  eventName: string,
+  { tokens, isRead }: { readonly tokens: number; readonly isRead: boolean },
+): Promise<string> {
+  const path = join(directory, `${eventName}.db`);
   const store = await openStore(path, { eventUpkeep });
   await store.write(insertTwoOrganizations);
-  const event = eventOf('k1', { propertiesJson: `{"tokens":${tokens}}` });
-  await store.write(async (tx) => await store.events.append(tx, 'org-a', [event], () => true));
+  const events = Array.from({ length: 60 }, (_, index) =>
+    eventOf(`k${index}`, {
+      eventName,
+      timestampEpochMs: (index % 3) * hour,
+      propertiesJson: `{"tokens":${tokens}}`,
+    }),
+  );
+  await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
+  if (isRead) await store.read(async () => await sumOfDay(store.events));
   await store.close();
   return path;
 }
