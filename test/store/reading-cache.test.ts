@@ -113,6 +113,42 @@ describe.skipIf(process.platform === 'win32')('of one file is not kept in the ne
     expect([before, await use('read', read)]).toEqual(expected);
   });
 
+  test('which keys there are, and what was sent last', async () => {
+    const [first, next] = [
+      await fill('first', { tokens: 1, isRead: false }),
+      await fill('next', { tokens: 2, isRead: false }),
+    ];
+    const thresholds = { longestTail: 4, leastKept: 1 };
+    const send = async (events: EventStore, keys: readonly string[], tokens: number) =>
+      await events.append(
+        {} as Transaction,
+        'org-a',
+        keys.map((key) => eventWith(key, tokens)),
+        () => true,
+      );
+    const other = await openStore(next, { eventUpkeep: thresholds });
+    await other.write(async () => await send(other.events, ['n1', 'n2'], 50));
+    await other.close();
+    const own = await openConnection(first, {});
+    onTestFinished(() => own.close());
+    const events = createSqliteEventStore(own, thresholds);
+    const write = async <T>(work: () => Promise<T>): Promise<T> => {
+      await own.begin('write');
+      const done = await work();
+      own.commit();
+      return done;
+    };
+    await write(async () => await send(events, ['f1', 'f2', 'f3'], 7));
+    // Or its log would be taken for that of the next file.
+    own.execute('PRAGMA wal_checkpoint(TRUNCATE)');
+    renameSync(next, first);
+    own.noteFailure(Object.assign(new Error('disk I/O error'), { errcode: 778 }));
+    const outcomes = await write(async () => await send(events, ['n1', 'f1', 'f2'], 50));
+    expect(outcomes).toEqual(['same', 'new', 'new']);
+    expect(await write(async () => await sumOfDay(events))).toBe('320');
+    expect(await write(async () => await events.upkeep?.listFaults({} as Transaction, 'org-a'))).toEqual([]);
+  });
+
   test('where a page of the books ended', async () => {
     const [first, next] = [join(directory, 'first.db'), join(directory, 'next.db')];
     for (const [file, ids] of [
@@ -146,8 +182,13 @@ describe.skipIf(process.platform === 'win32')('of one file is not kept in the ne
     move();
     await use('write', () => events.keepFoundTotals());
     expect(await use('read', sumOfDay)).toBe('120');
+    expect(events.hasFoundTotals()).toBe(true);
+    await use('write', () => events.keepFoundTotals());
+    expect(events.hasFoundTotals()).toBe(false);
   });
 });
+
+const eventWith = (key: string, tokens: number) => eventOf(key, { propertiesJson: `{"tokens":${tokens}}` });
 
 /** A file with sixty events of so many tokens in three hours, which a segment has absorbed; read once, it has totals of them. */
 async function fill(

@@ -62,3 +62,17 @@ test('what another process records in the place of what was undone is known by i
   expect(await send(other, 'o1', 'o2', 'o3')).toEqual(['new', 'new', 'new']);
   expect(await send(one, 'o1', 'o2', 'o3')).toEqual(['same', 'same', 'same']);
 });
+
+test('of a call that failed midway no key is kept with those of the next one', async () => {
+  await send(one, 'known');
+  const changed = [eventOf('before'), eventOf('known', { propertiesJson: '{"tokens":2}' })];
+  const failing = one.write(
+    async (tx) =>
+      await one.events.append(tx, 'org-a', changed, () => {
+        throw new Error('changed my mind');
+      }),
+  );
+  await expect(failing).rejects.toThrow('changed my mind');
+  expect(await send(one, 'next', 'before')).toEqual(['new', 'new']);
+  expect(await one.read(async (tx) => await one.events.upkeep?.listFaults(tx, 'org-a'))).toEqual([]);
+});

@@ -237,6 +237,19 @@ test('what a write has sent is read, and kept once it is committed, in whatever 
   expect(await sentAndSummed([0])).toEqual([19, 14, 'since']);
 });
 
+test('what a write has sent in several steps, and read, is not kept where it is undone', async () => {
+  const { store, send, sums } = await openLongTail();
+  await store.write((tx) => send(tx, [...nine, 0]));
+  for (const _time of ['once', 'twice']) await store.read(sums);
+  const writing = store.write(async (tx) => {
+    for (const each of [0, 1, 1]) await send(tx, [each]);
+    expect(await sums(tx)).toEqual([7, 6, 'since']);
+    throw new Error('undone');
+  });
+  await expect(writing).rejects.toThrow('undone');
+  expect(await store.read(sums)).toEqual([6, 4, 'since']);
+});
+
 test('a tail is read anew after a rebuild, even if all that tells a change has begun again', async () => {
   const { store, send, sums } = await openLongTail();
   const rebuild = async () => await store.write(async (tx) => await store.events.upkeep?.rebuild(tx));
