@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 
 import { refusal } from '../support/refusal.ts';
-import { addCustomer, customers, file, open, openFilled, useTestFile } from './test-file.ts';
+import { addCustomer, customers, file, fill, open, openFilled, useTestFile } from './test-file.ts';
 
 useTestFile();
 
@@ -33,6 +33,18 @@ describe.skipIf(process.platform === 'win32')('a file that is in use', () => {
     expect(await customers(store)).toBe(4);
     await store.close();
     expect(await customers(await open())).toBe(4);
+  });
+
+  test.each(['-wal', '-shm'])('and was only read so far is not written once its %s is removed', async (name) => {
+    await fill();
+    const store = await open();
+    expect(await customers(store)).toBe(3);
+    await rm(`${file}${name}`);
+    expect((await refusal(addCustomer(store, 'lost'))).message).toContain(
+      'was removed or replaced while it was in use',
+    );
+    await store.close();
+    expect(await customers(await open())).toBe(3);
   });
 
   test('loses nothing that others wrote after the index of its log was removed', async () => {
