@@ -60,7 +60,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
       if (asked * (runCount + 1) * filterPays > known) load(known);
     } else if (seen.dataVersion !== dataVersion) catchUp(filter, seen.committedSeq);
     // Only rows that were there when the transaction began are certain to stay.
-    const committedSeq = seen.transaction === transaction && seen.handle === handle ? seen.committedSeq : lastSeq();
+    const committedSeq = seen.transaction === transaction ? seen.committedSeq : lastSeq();
     seen = { handle, dataVersion, transaction, committedSeq };
   }
 
