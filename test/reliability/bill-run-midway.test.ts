@@ -48,7 +48,7 @@ test.skipIf(process.platform === 'win32')(
       message:
         `what the run had done is kept (finalized invoices: ${limits.billRunBatch}); the next step failed: ` +
         `the database ${file} was moved or replaced while it was in use; nothing was changed`,
-      hint: 'restart the program that uses it; next time, stop it first',
+      hint: 'stop the program that uses it; put the file back beside its log (-wal), or move the log after it; then start it again',
       isRetryable: true,
     });
     await world.close();

@@ -1,7 +1,7 @@
 /** The log of a database and its index, when somebody takes them for what an earlier process left behind. */
 
 import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 
 import { refusal } from '../support/refusal.ts';
@@ -45,6 +45,20 @@ describe.skipIf(process.platform === 'win32')('a file that is in use', () => {
     );
     await store.close();
     expect(await customers(await open())).toBe(3);
+  });
+
+  test.each([
+    ['it was put back beside its log', async () => await rename(`${file}.moved`, file), () => file],
+    ['its log was moved after it', async () => await rename(`${file}-wal`, `${file}.moved-wal`), () => `${file}.moved`],
+  ])('and was moved has all that was written once %s', async (_how, mend, place) => {
+    const store = await openFilled();
+    await addCustomer(store, 'before');
+    await rename(file, `${file}.moved`);
+    const { hint } = await refusal(addCustomer(store, 'lost'));
+    expect(hint).toContain('put the file back beside its log (-wal), or move the log after it');
+    await store.close();
+    await mend();
+    expect(await customers(await open(place()))).toBe(4);
   });
 
   test('loses nothing that others wrote after the index of its log was removed', async () => {

@@ -86,7 +86,7 @@ export function isNotWritable(error: unknown): boolean {
 export const nameFaults: Readonly<Record<NameFault, (path: string) => UnavailableError>> = {
   lost: (path) =>
     new UnavailableError(`the database ${path} was moved or replaced while it was in use; nothing was changed`, {
-      hint: 'restart the program that uses it; next time, stop it first',
+      hint: 'stop the program that uses it; put the file back beside its log (-wal), or move the log after it; then start it again',
     }),
   logLost: (path) =>
     new UnavailableError(
