@@ -8,6 +8,7 @@ import { limits } from '../../src/limits.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { onceUnchanged } from '../../src/store/prepared.ts';
 import { turnOver } from '../../src/turns.ts';
+import { watchStatements } from '../reliability/statements.ts';
 import { refusal } from '../support/refusal.ts';
 import { addCustomer, customers, file, open, openFilled, useTestFile, withSqlite } from './test-file.ts';
 
@@ -144,6 +145,18 @@ describe('reads that wait together', () => {
       late,
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  test('wait for a lock that is met once their transaction has begun', async () => {
+    const store = await openFilled();
+    let looks = 0;
+    const stop = watchStatements((text) => {
+      if (text !== 'PRAGMA user_version') return;
+      looks += 1;
+      if (looks === 1) throw Object.assign(new Error('database is locked'), { errcode: 261 });
+    });
+    const counts = await Promise.all([store.read(count), store.read(count)]).finally(stop);
+    expect({ counts, looks }).toEqual({ counts: [3, 3], looks: 2 });
   });
 
   test('are all refused where it cannot begin, and the next ones are not', async () => {
