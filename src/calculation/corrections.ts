@@ -142,5 +142,5 @@ function isUntouched(grant: GrantState): boolean {
 }
 
 function usedProblem(grant: GrantState): string {
-  return `grant ${grant.grantId} is partly used or has lapsed; take back the rest with an adjustment`;
+  return `grant ${grant.grantId} is partly used, was adjusted or has lapsed; take back the rest with an adjustment`;
 }

@@ -138,12 +138,12 @@ describe('a reversal', () => {
     ['entry e is of type expiration, which cannot be reversed', moved('e', 'expiration', -1000n), rated()],
     ['entry u has no grant in this contract', { ...usage, grantEntryId: 'x' }, rated()],
     [
-      'grant g is partly used or has lapsed; take back the rest with an adjustment',
+      'grant g is partly used, was adjusted or has lapsed; take back the rest with an adjustment',
       granted,
       rated({ remainingCents: 999n }),
     ],
     [
-      'grant g is partly used or has lapsed; take back the rest with an adjustment',
+      'grant g is partly used, was adjusted or has lapsed; take back the rest with an adjustment',
       granted,
       rated({ remainingMicros: 1n }),
     ],

@@ -185,7 +185,7 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
     const isEntry = command.idempotencyMember !== undefined;
     const words = isEntry
       ? say`this entry already exists: nothing was created`
-      : say`it was already so: nothing was changed`;
+      : say`this was done before: nothing was changed`;
     tell(session, words);
   }
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);

@@ -59,7 +59,8 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   checkFields(output, columnPaths(view), view);
   const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
-  if (isSame(from.database, to.database)) throw new BillingError('usage', '--from and --to are the same database');
+  if (isSame(from.database, to.database))
+    throw new BillingError('usage', 'the database to copy to is the one to copy from');
   refuseInMemory(withoutFileScheme(to.database), 'copy');
   const isDryRun = session.flags.dryRun === true;
   const maintenance = await dependencies.openMaintenance();

@@ -60,6 +60,10 @@ Examples:
 async function demo(flags: DemoFlags, session: Session, runLine: RunLine): Promise<void> {
   allowFormats(session.flags, []);
   const seed = seedOfFlag(flags.seed);
+  if (session.flags.database !== undefined || session.flags.profile !== undefined)
+    throw new BillingError('usage', 'tally demo makes a database of its own', {
+      hint: 'say where with --into <directory>',
+    });
   const directory = directoryFor(flags.into);
   session.dependencies.atInterrupt(say`tally: interrupted: ${directory} has a part of the demo; remove it\n`);
   try {

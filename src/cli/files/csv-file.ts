@@ -47,7 +47,7 @@ interface CsvFault extends Error {
 }
 
 const faults: Readonly<Record<string, (fault: CsvFault) => string>> = {
-  CSV_QUOTE_NOT_CLOSED: ({ records }) => `a quote is opened in the row after the first ${records} and never closed`,
+  CSV_QUOTE_NOT_CLOSED: ({ records }) => `a quote in row ${records + 1}, counted with the header, is never closed`,
   INVALID_OPENING_QUOTE: ({ lines, index }) =>
     `cell ${index + 1} on line ${lines} holds a quote, but does not begin with one`,
   CSV_INVALID_CLOSING_QUOTE: ({ lines, index }) =>

@@ -98,7 +98,7 @@ test.each([
 ])('a book is not copied onto itself by %s', async (_name, otherName) => {
   const { exitCode, stdout, stderr } = await stage.tally(['copy', '--to', otherName(placeOf('stage.db'))]);
   expect([exitCode, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('--from and --to are the same database');
+  expect(stderr).toContain('the database to copy to is the one to copy from');
 });
 
 test('without a place to go to nothing happens', async () => {

@@ -81,6 +81,17 @@ describe('the demo on generated events', () => {
     expect(words).toEqual([`tally: interrupted: ${directory} has a part of the demo; remove it\n`, undefined]);
   });
 
+  test.each([
+    ['--database', './own.db'],
+    ['--profile', 'production'],
+  ])('does not leave %s out without a word', async (...flag) => {
+    expect(await demo(...flag)).toEqual({
+      exitCode: 2,
+      text: '',
+      stderr: 'tally: tally demo makes a database of its own\n  hint: say where with --into <directory>\n',
+    });
+  });
+
   test('refuses a place that is no empty directory, and says what it is', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'file');
     writeFileSync(file, '');

@@ -243,7 +243,7 @@ test.each([
   [
     'an open quote',
     'timestamp,customer\n"2026',
-    'not valid CSV: a quote is opened in the row after the first 1 and never',
+    'not valid CSV: a quote in row 2, counted with the header, is never closed',
   ],
   [
     'a quote in the middle of a cell',
