@@ -61,20 +61,41 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     return new Map(rows.map((row) => [`${String(row['customerId'])} ${String(row['day'])}`, String(row['mark'])]));
   }
 
+  /** As nothing of ours would: without the triggers that mark the day. */
+  async function change(key: string, propertiesJson: string): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('SET session_replication_role = replica');
+    await client.query('UPDATE "events" SET "propertiesJson" = $2 WHERE "idempotencyKey" = $1', [key, propertiesJson]);
+    await client.end();
+  }
+
   test('reads a day again only when one of its events has changed', async () => {
     await send(store, sent('a', 1, 10), sent('b', 2, 20));
     for (const _time of ['whole', 'by days']) expect(await sumOf(store)).toEqual(['30']);
-    // As nothing of ours would: without the triggers that mark the day.
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    await client.query(`BEGIN; SET LOCAL session_replication_role = replica;
-      UPDATE "events" SET "propertiesJson" = '{"tokens":11}' WHERE "idempotencyKey" = 'a'; COMMIT`);
-    await client.end();
+    await change('a', '{"tokens":11}');
     expect([await sumOf(store), await sumOf(other)]).toEqual([['30'], ['31']]);
     await send(other, sent('c', 2, 1));
     expect(await sumOf(store)).toEqual(['31']);
     await send(other, sent('d', 1, 0));
     expect(await sumOf(store)).toEqual(['32']);
+  });
+
+  test('does not remember more text than that of as many short readings', async () => {
+    const groupKeys = Array.from({ length: 10 }, (_value, place) => `prompt${place}`);
+    const long = Object.fromEntries(groupKeys.map((key) => [key, 'p'.repeat(4_096)]));
+    const event = (place: number, tokens: number) =>
+      JSON.stringify({ ...long, prompt0: String(place).padEnd(4_096), tokens });
+    const places = Array.from({ length: 300 }, (_value, place) => place);
+    await send(store, ...places.map((place) => ({ ...sent(`k${place}`, 1, 1), propertiesJson: event(place, 1) })));
+    const countAll = async () =>
+      await store.read(async (tx) => {
+        const [[readings = []] = []] = await store.events.aggregate(tx, of, [{ ...sumOfTokens, groupKeys }]);
+        return readings.reduce((sum, { quantity }) => sum + Number(quantity.toString()), 0);
+      });
+    for (const _time of ['whole', 'by days']) expect(await countAll()).toBe(300);
+    await change('k7', event(7, 2));
+    expect(await countAll()).toBe(301);
   });
 
   test('marks both days of an event that moves, and no day for one that is sent again as it was', async () => {

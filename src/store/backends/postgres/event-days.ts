@@ -5,7 +5,7 @@
  */
 
 import type { UsageReading } from '../../../calculation/usage-atoms.ts';
-import { mergeReadings } from '../../../calculation/usage-fold.ts';
+import { mergeReadings, readingKeyOf } from '../../../calculation/usage-fold.ts';
 import type { Transaction } from '../../database.ts';
 import { inOrder } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../event-store.ts';
@@ -17,11 +17,14 @@ const millisecondsPerDay = 86_400_000;
 /** Fewer days cost no more to read than to look up. */
 const fewestDays = 3;
 const mostDays = 4_000;
-/** Readings and days, of all questions together. */
+/** Readings and days, of all questions together, and their characters. */
 const mostHeld = 200_000;
-/** With more readings and days than this, a question is answered as a whole. */
+/** With more than this, a question is answered as a whole. */
 const mostWeight = 40_000;
-/** A name has the intervals that belong to other contracts, and a customer may have thousands of those. */
+/**
+ * So many characters weigh as much as a reading. A name has the intervals that belong to other contracts, and a customer may have
+ * thousands of those; a group value may have thousands of characters.
+ */
 const charactersPerReading = 256;
 /** Stale days that lie apart are asked for apart, unless there are so many places. */
 const mostQuestions = 4;
@@ -30,6 +33,7 @@ interface KnownDay {
   /** Absent for a day that has never had an event. */
   readonly mark: string | undefined;
   readonly readings: readonly UsageReading[];
+  readonly weight: number;
 }
 
 type KnownDays = Map<number, KnownDay>;
@@ -69,9 +73,12 @@ export function createDayMemory(): ReadOfEvents {
 }
 
 function weightOf(days: KnownDays): number {
-  let weight = 0;
-  for (const { readings } of days.values()) weight += 1 + readings.length;
-  return weight;
+  return days.values().reduce((sum, { weight }) => sum + weight, 0);
+}
+
+function knownDay(mark: string | undefined, readings: readonly UsageReading[]): KnownDay {
+  const weights = readings.map((reading) => 1 + Math.floor(readingKeyOf(reading).length / charactersPerReading));
+  return { mark, readings, weight: weights.reduce((sum, weight) => sum + weight, 1) };
 }
 
 /** Everything that the reading of a day depends on but its events. */
@@ -102,7 +109,7 @@ async function readByDays(
     for (const [place, read] of (await readWholly(tx, { ...request, boundsEpochMs })).entries()) {
       const day = run[place]?.day;
       readings[first + place] = read;
-      if (day !== undefined) days.set(day, { mark: marks.get(day), readings: read });
+      if (day !== undefined) days.set(day, knownDay(marks.get(day), read));
     }
   }
   const ofIntervals = Map.groupBy(pieces.keys(), (place) => pieces[place]?.interval);
