@@ -16,7 +16,7 @@ import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
-import { at, eventOf, insertTwoOrganizations } from './rows.ts';
+import { at, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -91,6 +91,35 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       return found.length;
     };
     expect([await rows('Now'), await rows('before')]).toEqual([1, 0]);
+  });
+
+  test('in a schema that changes its name with another writes to that one, though it was opened before', async () => {
+    const server = await empty();
+    const at = (schema: string) => `${server}?options=-csearch_path%3D${schema}`;
+    await run(server, 'CREATE SCHEMA blue', 'CREATE SCHEMA green');
+    for (const schema of ['blue', 'green']) await fill(at(schema));
+    const store = await openStore(at('blue'));
+    const append = async (key: string, propertiesJson: string) =>
+      await store.write(
+        async (tx) => await store.events.append(tx, 'org-a', [eventOf(key, { propertiesJson })], () => true),
+      );
+    const countTokens = async () =>
+      await store.read(async (tx) => {
+        const boundsEpochMs = [0, 400_000_000];
+        const dimensions = { needsEventName: false, propertyKeys: [] };
+        const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs, dimensions, isStanding: true };
+        const [[[reading] = []] = []] = await store.events.aggregate(tx, of, [sumOfTokens]);
+        return reading?.quantity.toString();
+      });
+    await run(server, 'ALTER SCHEMA blue RENAME TO before', 'ALTER SCHEMA green RENAME TO blue');
+    await append('new', '{"tokens":10}');
+    for (const _time of ['whole', 'by days']) expect(await countTokens()).toBe('11');
+    await run(server, 'ALTER SCHEMA before RENAME TO green');
+    await append('one', '{"tokens":100}');
+    expect(await countTokens()).toBe('110');
+    const versions = await store.read(async (tx) => await rowsOfText(tx, 'SELECT "version" FROM "eventVersions"'));
+    expect(versions).toHaveLength(1);
+    await store.close();
   });
 
   test('ends sessions of a machine that has gone without a word, and their locks, in a minute and a half at most', async () => {

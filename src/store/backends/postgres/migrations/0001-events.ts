@@ -19,7 +19,7 @@ const shared = [
   '"version" bigint NOT NULL CHECK ("version" >= 1)',
 ];
 
-const names =
+export const names =
   'orgId idempotencyKey id customerId contractId eventName timestampEpochMs propertiesJson receivedAtEpochMs isLate version'.split(
     ' ',
   );

@@ -13,7 +13,7 @@ const eventDays = `CREATE TABLE "eventDays" (${[
 ].join(', ')})`;
 
 /** By random marks, so that none comes again: not after a rollback, and not in a database that is restored in the same place. */
-const markDaysOf = (events: string): string => `INSERT INTO "eventDays" ("orgId", "customerId", "day", "mark")
+export const markDaysOf = (events: string): string => `INSERT INTO "eventDays" ("orgId", "customerId", "day", "mark")
   SELECT "orgId", "customerId", "day", gen_random_uuid() FROM (
     SELECT DISTINCT "orgId", "customerId", "timestampEpochMs" / 86400000 AS "day" FROM "${events}"
   ) AS "changedDay" ORDER BY "orgId", "customerId", "day"
