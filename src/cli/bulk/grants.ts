@@ -114,13 +114,15 @@ async function refusals(
   if (policy === undefined || overrideReason !== undefined) return [];
   const history = (await journal.history()).fork();
   const found: Problem[] = [];
+  let hasUnsent = false;
   for (const { line, grant } of rows) {
     const contractIds = await cappedTogether(grant, context.contractsOf, context);
-    const broken = violations(policy, grant, { history, place, operator, now: now(), contractIds });
+    const broken = violations(policy, grant, { history, place, operator, now: now(), contractIds, hasUnsent });
     if (broken.length > 0) {
       found.push({ line, message: violationWords(broken) });
       continue;
     }
+    hasUnsent = true;
     history.observe({
       ...place,
       at: timestampOf(now()),

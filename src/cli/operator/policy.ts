@@ -159,6 +159,8 @@ export interface PolicyContext {
   readonly now: Moment;
   /** All contracts of the customer that the grant is for. */
   readonly contractIds: readonly string[];
+  /** The history has grants that stand before this one in a file and are not sent yet. */
+  readonly hasUnsent?: boolean;
 }
 
 /** The rules that a grant breaks; days and months are UTC. A grant sent again with its external id counts once. */
@@ -236,7 +238,8 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
     if (cap === undefined || more === 0n) continue;
     const before = sum();
     if (before + more > cap) {
-      const message = `${moneyText(before)} were ${words}, and ${moneyText(more)} more exceed ${moneyText(cap)}`;
+      const what = context.hasUnsent === true ? `${words}, the rows before this one included` : words;
+      const message = `${moneyText(before)} were ${what}, and ${moneyText(more)} more exceed ${moneyText(cap)}`;
       found.push({ rule, message });
     }
   }
