@@ -19,7 +19,7 @@ import { ratesOf } from './frozen-rates.ts';
 import type { HistoricContract, HistoricEvent, History } from './history.ts';
 import { movements } from './movements.ts';
 import { createPassing } from './passing.ts';
-import { note, repeated } from './scene.ts';
+import { note, orNoted, repeated } from './scene.ts';
 import type { Conditions, Deed, Scene } from './scene.ts';
 import { idByCode } from './source-ids.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
@@ -242,10 +242,10 @@ function extraGrants(scene: Scene, start: string): Deed[] {
           {
             at,
             act: async () =>
-              await repeated(
+              await orNoted(
                 scene,
                 id,
-                'the grant',
+                'the new grant cannot be given',
                 async () => await billing.call('credits.grant', { params: { contractId }, body }),
               ),
           },

@@ -54,11 +54,21 @@ export async function repeated<T>(
   words: string,
   act: () => Promise<T>,
 ): Promise<T | undefined> {
+  return await orNoted(scene, customerId, `${words} cannot be repeated`, act);
+}
+
+/** The same for what only the other conditions have; `refusal` says what did not happen. */
+export async function orNoted<T>(
+  scene: Scene,
+  customerId: string,
+  refusal: string,
+  act: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
-    note(scene, customerId, `${words} cannot be repeated: ${error.message}`);
+    note(scene, customerId, `${refusal}: ${error.message}`);
     return undefined;
   }
 }
