@@ -81,21 +81,38 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(await sumOf(store)).toEqual(['32']);
   });
 
-  test('does not remember more text than that of as many short readings', async () => {
+  describe('with texts as long as group values may be', () => {
     const groupKeys = Array.from({ length: 10 }, (_value, place) => `prompt${place}`);
     const long = Object.fromEntries(groupKeys.map((key) => [key, 'p'.repeat(4_096)]));
-    const event = (place: number, tokens: number) =>
+    const eventWith = (place: number, tokens: number) =>
       JSON.stringify({ ...long, prompt0: String(place).padEnd(4_096), tokens });
-    const places = Array.from({ length: 300 }, (_value, place) => place);
-    await send(store, ...places.map((place) => ({ ...sent(`k${place}`, 1, 1), propertiesJson: event(place, 1) })));
-    const countAll = async () =>
+    const sendLong = async (atDay: number, first: number, count: number) => {
+      const places = Array.from({ length: count }, (_value, index) => first + index);
+      const events = places.map((place) => ({ ...sent(`k${place}`, atDay, 1), propertiesJson: eventWith(place, 1) }));
+      await send(store, ...events);
+    };
+    const countIn = async (firstDay: number, endDay: number) =>
       await store.read(async (tx) => {
-        const [[readings = []] = []] = await store.events.aggregate(tx, of, [{ ...sumOfTokens, groupKeys }]);
+        const asked = { ...of, boundsEpochMs: [firstDay * day, endDay * day] };
+        const [[readings = []] = []] = await store.events.aggregate(tx, asked, [{ ...sumOfTokens, groupKeys }]);
         return readings.reduce((sum, { quantity }) => sum + Number(quantity.toString()), 0);
       });
-    for (const _time of ['whole', 'by days']) expect(await countAll()).toBe(300);
-    await change('k7', event(7, 2));
-    expect(await countAll()).toBe(301);
+
+    test('does not remember more of them than of as many short readings', async () => {
+      await sendLong(1, 0, 300);
+      for (const _time of ['whole', 'by days']) expect(await countIn(0, 10)).toBe(300);
+      await change('k7', eventWith(7, 2));
+      expect(await countIn(0, 10)).toBe(301);
+    });
+
+    test('forgets the days of an earlier question where those of both are too many', async () => {
+      await sendLong(1, 0, 150);
+      await sendLong(6, 150, 150);
+      for (const _time of ['whole', 'by days']) expect(await countIn(0, 4)).toBe(150);
+      expect(await countIn(5, 9)).toBe(150);
+      for (const place of [7, 157]) await change(`k${place}`, eventWith(place, 2));
+      expect([await countIn(5, 9), await countIn(0, 4)]).toEqual([150, 151]);
+    });
   });
 
   test('marks both days of an event that moves, and no day for one that is sent again as it was', async () => {

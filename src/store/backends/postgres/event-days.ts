@@ -49,7 +49,7 @@ interface Piece {
 
 const dayOf = (epochMs: number): number => Math.floor(epochMs / millisecondsPerDay);
 
-export type ReadOfEvents = (tx: Transaction, request: EventAggregation) => Promise<EventReadings>;
+type ReadOfEvents = (tx: Transaction, request: EventAggregation) => Promise<EventReadings>;
 
 /** Gives what `aggregateInServer` does. What is asked once is not worth a memory of its days; the second time, it is. */
 export function createDayMemory(): ReadOfEvents {
@@ -66,14 +66,22 @@ export function createDayMemory(): ReadOfEvents {
     const days = held.get(key);
     if (days === undefined) hold(new Map());
     if (days === undefined || days === 'tooMuch') return await wholly();
-    const { found, asked } = await readByDays(tx, request, days);
-    hold([days, asked].find((each) => weightOf(each) <= mostWeight) ?? 'tooMuch');
+    const found = await readByDays(tx, request, days);
+    if (weightOf(days) > mostWeight) forgetOutside(days, boundsEpochMs);
+    hold(weightOf(days) > mostWeight ? 'tooMuch' : days);
     return found;
   };
 }
 
 function weightOf(days: KnownDays): number {
   return days.values().reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** Of a range that moves on, the days before it. */
+function forgetOutside(days: KnownDays, boundsEpochMs: readonly number[]): void {
+  const [from = 0] = boundsEpochMs;
+  const [first, last] = [dayOf(from), dayOf(boundsEpochMs.at(-1) ?? from)];
+  for (const day of days.keys()) if (day < first || day > last) days.delete(day);
 }
 
 function knownDay(mark: string | undefined, readings: readonly UsageReading[]): KnownDay {
@@ -91,11 +99,7 @@ async function readWholly(tx: Transaction, request: EventAggregation): Promise<E
   return readings;
 }
 
-async function readByDays(
-  tx: Transaction,
-  request: EventAggregation,
-  days: KnownDays,
-): Promise<{ readonly found: EventReadings; readonly asked: KnownDays }> {
+async function readByDays(tx: Transaction, request: EventAggregation, days: KnownDays): Promise<EventReadings> {
   const pieces = piecesOf(request.boundsEpochMs);
   const marks = await readMarks(tx, request);
   // Taken now: while the server is asked, another reading may remember a later state of the same day.
@@ -113,17 +117,10 @@ async function readByDays(
     }
   }
   const ofIntervals = Map.groupBy(pieces.keys(), (place) => pieces[place]?.interval);
-  const found = request.boundsEpochMs.slice(1).map((_bound, interval) => {
+  return request.boundsEpochMs.slice(1).map((_bound, interval) => {
     const own = (ofIntervals.get(interval) ?? []).map((place) => readings[place] ?? []);
     return own.length === 1 ? (own[0] ?? []) : inOrder(mergeReadings(request.rules.aggregationType, own.flat()));
   });
-  const asked = new Map(
-    pieces.flatMap(({ day = -1 }) => {
-      const known = days.get(day);
-      return known === undefined ? [] : [[day, known] as const];
-    }),
-  );
-  return { found, asked };
 }
 
 /** Every interval, cut at the beginnings of days. */

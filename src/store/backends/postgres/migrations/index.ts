@@ -12,7 +12,6 @@ import { webhookQueue } from './0005-webhook-queue.ts';
 import { invoiceStatus } from './0006-invoice-status.ts';
 import { nextExpiry } from './0007-next-expiry.ts';
 import { eventDayMarks } from './0008-event-days.ts';
-import { ownSchema } from './0009-own-schema.ts';
 import type { PostgresMigration } from './migration.ts';
 
 export const migrations: readonly PostgresMigration[] = [
@@ -24,5 +23,4 @@ export const migrations: readonly PostgresMigration[] = [
   invoiceStatus,
   nextExpiry,
   eventDayMarks,
-  ownSchema,
 ];

@@ -7,4 +7,4 @@ export interface PostgresMigration {
 }
 
 /** The version of the last migration. Kept apart from the steps, so that opening a current database loads none of them. */
-export const postgresSchemaVersion = 9;
+export const postgresSchemaVersion = 8;
