@@ -2,7 +2,7 @@
 
 import { limits } from '../limits.ts';
 import type { WebhookEventType } from '../operations/wire-values.ts';
-import { insertWebhookEvent, listWebhookEndpoints } from '../store/records/webhooks.ts';
+import { insertWebhookEvents, listWebhookEndpoints } from '../store/records/webhooks.ts';
 import type { WebhookEndpoint } from '../store/records/webhooks.ts';
 import type { CallContext } from './handler.ts';
 
@@ -38,14 +38,15 @@ export async function emitEach(
   const { tx, orgId, timestamp, newId } = context;
   const subscribed = (await enabledEndpoints(context)).filter((endpoint) => takes(endpoint, type));
   if (subscribed.length === 0) return [];
-  const emitted: EmittedEvent[] = [];
-  for (const data of await dataOf()) {
-    const event = { id: newId(), type, body: bodyOf(type, timestamp, data), createdAt: timestamp };
-    const deliveries = subscribed.map((endpoint) => ({ id: newId(), endpointId: endpoint.id }));
-    await insertWebhookEvent(tx, orgId, event, deliveries);
-    emitted.push({ eventId: event.id, deliveryCount: deliveries.length });
-  }
-  return emitted;
+  const events = (await dataOf()).map((data) => ({
+    id: newId(),
+    type,
+    body: bodyOf(type, timestamp, data),
+    createdAt: timestamp,
+    deliveries: subscribed.map((endpoint) => ({ id: newId(), endpointId: endpoint.id })),
+  }));
+  await insertWebhookEvents(tx, orgId, events);
+  return events.map(({ id, deliveries }) => ({ eventId: id, deliveryCount: deliveries.length }));
 }
 
 /**

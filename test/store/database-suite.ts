@@ -3,7 +3,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
-import { prepared } from '../../src/store/prepared.ts';
 import type { Store } from '../../src/store/store.ts';
 import { at, contractRow, entryRow, insertTwoOrganizations, invoiceRow, row, ruleBroken } from './rows.ts';
 
@@ -335,65 +334,6 @@ export function describeDatabase(backend: string, open: () => Promise<Store>): v
       test('events cannot be touched outside a transaction', async () => {
         const tx = undefined as never;
         await expect(store.events.listVersions(tx, 'org-a', 'k')).rejects.toThrow('inside read() or write()');
-      });
-    });
-
-    describe('prepared queries', () => {
-      test('give what the same query gives anew, whatever the values of the first run were', async () => {
-        const find = (tx: Transaction, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
-          tx.selectFrom('customers').selectAll().where('orgId', '=', orgId).where('id', '=', id);
-        const quick = prepared(find);
-        const asked = ['org-a', 'org-b', 'org-c'].flatMap((orgId) =>
-          ['only-in-a', 'customer'].map((id) => ({ orgId, id })),
-        );
-        await store.read(async (tx) => {
-          for (const values of asked) expect(await quick(tx, values)).toEqual(await find(tx, values).execute());
-        });
-      });
-
-      test('write null where the first run wrote a value, and the other way round', async () => {
-        const insert = prepared((tx, { id, legalName }: { readonly id: string; readonly legalName: string | null }) =>
-          tx
-            .insertInto('customers')
-            .values({ ...row.customer('org-a', ''), id, legalName })
-            .returning('legalName'),
-        );
-        const legalNames = ['GmbH', null, 'AG'];
-        const written = await store.write(async (tx) => {
-          const rows = [];
-          for (const [index, legalName] of legalNames.entries()) {
-            rows.push(...(await insert(tx, { id: `c${index}`, legalName })));
-          }
-          return rows;
-        });
-        expect(written.map(({ legalName }) => legalName)).toEqual(legalNames);
-      });
-
-      test('are refused like others: a broken rule, a write in a read, a transaction that has ended', async () => {
-        const naming = prepared((tx, { orgId, name }: { readonly orgId: string; readonly name: string }) =>
-          tx.updateTable('customers').set({ name }).where('orgId', '=', orgId),
-        );
-        const values = { orgId: 'org-b', name: 'changed' };
-        const adding = prepared((tx, customer: ReturnType<typeof row.customer>) =>
-          tx.insertInto('customers').values(customer),
-        );
-        expect(await ruleBrokenBy((tx) => adding(tx, row.customer('nobody', 'c')))).toBe('reference');
-        await expect(store.read((tx) => naming(tx, values))).rejects.toThrow('read-only');
-        let leaked: Transaction | undefined;
-        await store.write(async (tx) => {
-          leaked = tx;
-        });
-        await expect(naming(leaked as Transaction, values)).rejects.toThrow('already committed');
-        expect(await customerNames('org-b')).toEqual(['customer']);
-      });
-
-      test('refuse a value that was left out', async () => {
-        const find = prepared((tx, { orgId, id }: { readonly orgId: string; readonly id: string }) =>
-          tx.selectFrom('customers').select('name').where('orgId', '=', orgId).where('id', '=', id),
-        );
-        await store.read((tx) => find(tx, { orgId: 'org-a', id: 'customer' }));
-        const incomplete = { orgId: 'org-a' } as { readonly orgId: string; readonly id: string };
-        await expect(store.read((tx) => find(tx, incomplete))).rejects.toThrow('cannot be stored');
       });
     });
   });

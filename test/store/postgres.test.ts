@@ -1,6 +1,7 @@
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describePrepared } from './prepared-suite.ts';
 import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
@@ -16,6 +17,7 @@ if (postgres !== undefined) {
     return await openStore(url);
   };
   describeDatabase('PostgreSQL', open);
+  describePrepared('PostgreSQL', open);
   describeRules('PostgreSQL', open);
   describeLongLists('PostgreSQL', open);
   describePages('PostgreSQL', async () => [await open(), await openStore(url)], { runs: 10 });

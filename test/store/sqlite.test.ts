@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { describeDatabase } from './database-suite.ts';
+import { describePrepared } from './prepared-suite.ts';
 import { describeLongLists } from './long-lists-suite.ts';
 import { describeEventAggregation } from './event-aggregation-suite.ts';
 import { describeEventStore } from './event-store-suite.ts';
@@ -28,11 +29,13 @@ const openTwo = async () => {
 const openMemory = () => openStore(':memory:');
 
 describeDatabase('SQLite in a file', openFile);
+describePrepared('SQLite in a file', openFile);
 
 describeRules('SQLite', openMemory);
 describeLongLists('SQLite in a file', openFile);
 describePages('SQLite in a file', openTwo, { runs: 30 });
 describeDatabase('SQLite in memory', openMemory);
+describePrepared('SQLite in memory', openMemory);
 describeEventStore('SQLite in a file', openFile);
 describeEventStore('SQLite in memory', openMemory);
 describeEventAggregation('SQLite in a file', openFile);

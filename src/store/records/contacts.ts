@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
-import { anyValues, type OfOrganization, prepared } from '../prepared.ts';
+import { anyValues, type OfOrganization, prepared, preparedRows } from '../prepared.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 
 /** A person at a customer (interface 2.2); `Unreachable` after a demotion (interface 4.4). */
@@ -81,14 +81,15 @@ const contactsOfCustomer = prepared(
 
 /** The caller numbers the positions. */
 export async function insertContacts(tx: Transaction, orgId: string, contacts: readonly Contact[]): Promise<void> {
-  for (const contact of contacts) {
-    await contactInsertion(tx, { ...contact, orgId, roles: JSON.stringify(contact.roles) });
-  }
+  await contactInsertion(
+    tx,
+    contacts.map((contact) => ({ ...contact, orgId, roles: JSON.stringify(contact.roles) })),
+  );
 }
 
 type ContactRow = Omit<Contact, 'roles'> & OfOrganization<'roles'>;
 
-const contactInsertion = prepared((tx, row: ContactRow) => tx.insertInto('contacts').values(row), {
+const contactInsertion = preparedRows<ContactRow>((tx, rows) => tx.insertInto('contacts').values(rows), {
   name: 'new contact',
   isOfEveryCall: true,
   of: () => [anyValues(['orgId', ...columns]) as ContactRow],

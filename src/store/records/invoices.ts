@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { LineKind } from '../../calculation/invoice-draft.ts';
 import type { InvoiceStatus } from '../../operations/invoices.ts';
 import type { Database, Transaction } from '../database.ts';
-import { type OfOrganization, prepared } from '../prepared.ts';
+import { type OfOrganization, prepared, preparedRows } from '../prepared.ts';
 import { invoiceHash } from './hash-chain.ts';
 import { askedInParts, ofFew, type OfList } from './padded.ts';
 import { drafted, instantText, oneRow, optionalDate, optionalInstant, optionalInstantText } from './row-values.ts';
@@ -168,11 +168,15 @@ export async function findTakenNumbers(
 
 /** If an invoice has the number already, or the same period of the contract, this is a ConstraintViolation. */
 export async function insertInvoices(tx: Transaction, orgId: string, invoices: readonly Invoice[]): Promise<void> {
-  // One by one: a long backdated contract has more values than one statement can carry.
-  for (const invoice of invoices) await invoiceInsertion(tx, invoiceRow(orgId, invoice));
+  await invoiceInsertion(
+    tx,
+    invoices.map((invoice) => invoiceRow(orgId, invoice)),
+  );
 }
 
-const invoiceInsertion = prepared((tx, row: ReturnType<typeof invoiceRow>) => tx.insertInto('invoices').values(row));
+const invoiceInsertion = preparedRows<ReturnType<typeof invoiceRow>>((tx, rows) =>
+  tx.insertInto('invoices').values(rows),
+);
 
 function invoiceRow(orgId: string, { memo, paymentLink, ...invoice }: Invoice) {
   return {
@@ -239,7 +243,7 @@ export async function freezeInvoice(
   lines: readonly FrozenLine[],
 ): Promise<void> {
   const lineRows = lines.map((line, position) => lineRow(orgId, invoice.id, { ...line, position }));
-  for (const row of lineRows) await lineInsertion(tx, row);
+  await lineInsertion(tx, lineRows);
   const row = invoiceRow(orgId, invoice);
   const { id, number, status, totalCents, isHeld, latestPaymentDate, finalizedAt, sentAt, updatedAt } = row;
   const contentHash = invoiceHash(row, lineRows);
@@ -247,7 +251,9 @@ export async function freezeInvoice(
   await freezing(tx, { ...frozen, orgId, id });
 }
 
-const lineInsertion = prepared((tx, row: ReturnType<typeof lineRow>) => tx.insertInto('invoiceLines').values(row));
+const lineInsertion = preparedRows<ReturnType<typeof lineRow>>((tx, rows) =>
+  tx.insertInto('invoiceLines').values(rows),
+);
 
 type FrozenColumns = Pick<
   ReturnType<typeof invoiceRow>,

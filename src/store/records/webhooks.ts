@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely';
 import type { DeliveryStatus } from '../../operations/webhooks.ts';
 import type { WebhookEventType } from '../../operations/wire-values.ts';
 import type { Database, Transaction } from '../database.ts';
-import { type OfOrganization, prepared } from '../prepared.ts';
+import { type OfOrganization, prepared, preparedRows } from '../prepared.ts';
 import { countOf, type Page, pageOf, readPage, type Rows } from './page.ts';
 
 /** An endpoint that is not removed. */
@@ -128,25 +128,31 @@ export async function removeWebhookEndpoint(
     .execute();
 }
 
-/** Inserts an event with its deliveries, one per endpoint and due at once. */
-export async function insertWebhookEvent(
-  tx: Transaction,
-  orgId: string,
-  event: WebhookEvent,
-  deliveries: readonly { readonly id: string; readonly endpointId: string }[],
-): Promise<void> {
-  await eventInsertion(tx, { ...event, orgId });
-  await deliveryInsertion(tx, {
-    orgId,
-    eventId: event.id,
-    createdAt: event.createdAt,
-    ids: deliveries.map(({ id }) => id),
-    endpointIds: deliveries.map(({ endpointId }) => endpointId),
-  });
+/** An event to be kept, with a delivery to each endpoint that takes it. */
+export interface NewWebhookEvent extends WebhookEvent {
+  readonly deliveries: readonly { readonly id: string; readonly endpointId: string }[];
 }
 
-const eventInsertion = prepared(
-  (tx, event: WebhookEvent & OfOrganization) => tx.insertInto('webhookEvents').values(event),
+/** Inserts events in their order, with their deliveries, which are due at once. */
+export async function insertWebhookEvents(
+  tx: Transaction,
+  orgId: string,
+  events: readonly NewWebhookEvent[],
+): Promise<void> {
+  await eventInsertion(
+    tx,
+    events.map(({ deliveries: _deliveries, ...event }) => ({ ...event, orgId })),
+  );
+  await deliveryInsertion(
+    tx,
+    events.flatMap(({ id: eventId, createdAt, deliveries }) =>
+      deliveries.map((delivery) => ({ ...delivery, orgId, eventId, createdAt })),
+    ),
+  );
+}
+
+const eventInsertion = preparedRows<WebhookEvent & OfOrganization>(
+  (tx, rows) => tx.insertInto('webhookEvents').values(rows),
   {
     name: 'new webhook event',
     isOfEveryCall: true,
@@ -154,22 +160,11 @@ const eventInsertion = prepared(
   },
 );
 
-/** One delivery per endpoint. */
-interface NewDeliveries {
-  readonly orgId: string;
-  readonly eventId: string;
-  readonly createdAt: string;
-  readonly ids: readonly string[];
-  readonly endpointIds: readonly string[];
-}
-
-const deliveryInsertion = prepared(
-  (tx, { ids, endpointIds, ...common }: NewDeliveries) =>
+const deliveryInsertion = preparedRows<OfOrganization<'id' | 'eventId' | 'endpointId' | 'createdAt'>>(
+  (tx, rows) =>
     tx.insertInto('webhookDeliveries').values(
-      ids.map((id, place) => ({
-        ...common,
-        id,
-        endpointId: endpointIds[place] ?? '',
+      rows.map((row) => ({
+        ...row,
         status: 'pending',
         attempts: 0,
         nextAttemptAt: null,
@@ -180,13 +175,9 @@ const deliveryInsertion = prepared(
       })),
     ),
   {
-    name: 'new deliveries',
+    name: 'new delivery',
     isOfEveryCall: true,
-    of: () =>
-      [1, 2].map((count) => {
-        const few = Array<string>(count).fill('');
-        return { orgId: '', eventId: '', createdAt: '', ids: few, endpointIds: few };
-      }),
+    of: () => [{ orgId: '', id: '', eventId: '', endpointId: '', createdAt: '' }],
   },
 );
 
