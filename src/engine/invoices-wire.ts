@@ -7,7 +7,7 @@ import { sha256Of } from '../digest.ts';
 import { exactNumber } from '../exact-json.ts';
 import type { Contract } from '../store/records/contracts.ts';
 import { findContract } from '../store/records/contracts.ts';
-import { findInvoice, listInvoiceLines } from '../store/records/invoices.ts';
+import { findInvoices, listInvoiceLines } from '../store/records/invoices.ts';
 import type { FrozenLine, Invoice } from '../store/records/invoices.ts';
 import { readDueContracts } from './due-contracts.ts';
 import type { CallContext } from './handler.ts';
@@ -46,11 +46,7 @@ export async function tellOfInvoices(
   ids: readonly string[],
 ): Promise<void> {
   await emitEach(context, type, async () => {
-    const invoices: Invoice[] = [];
-    for (const id of ids) {
-      const invoice = await findInvoice(context.tx, context.orgId, id);
-      if (invoice !== undefined) invoices.push(invoice);
-    }
+    const invoices = await findInvoices(context.tx, context.orgId, ids);
     return await wireInvoices(context, invoices, plainInvoice);
   });
 }

@@ -62,14 +62,25 @@ export interface FrozenLine {
 
 /** One invoice; undefined for an id that the organization does not have. */
 export async function findInvoice(tx: Transaction, orgId: string, id: string): Promise<Invoice | undefined> {
-  const [row] = await invoiceOfId(tx, { orgId, id });
-  return row === undefined ? undefined : toInvoice(row);
+  const [invoice] = await findInvoices(tx, orgId, [id]);
+  return invoice;
 }
 
-const invoiceOfId = prepared(
-  (tx, { orgId, id }: OfOrganization<'id'>) =>
-    tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', '=', id),
-  { name: 'invoice', of: () => [{ orgId: '', id: '' }] },
+/** The invoices with these ids, in the order of the ids; those that the organization does not have are left out. */
+export async function findInvoices(
+  tx: Transaction,
+  orgId: string,
+  ids: readonly string[],
+): Promise<readonly Invoice[]> {
+  const rows = await askedInParts(ids, (part) => invoicesOfIds(tx, { orgId, ids: part }));
+  const byId = new Map(rows.map((row) => [row.id, toInvoice(row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+const invoicesOfIds = prepared(
+  (tx, { orgId, ids }: OfList<'ids'>) =>
+    tx.selectFrom('invoices').selectAll().where('orgId', '=', orgId).where('id', 'in', ids),
+  { name: 'invoices', of: () => ofFew('ids') },
 );
 
 /** Every invoice of a contract, ordered by period, whatever its status. */
