@@ -61,12 +61,16 @@ function headed(column: Column, view: View): Column {
   return { ...column, header: label.includes('.') ? label : label.toUpperCase() };
 }
 
-/** What an answer contains besides its rows: totals and the like. */
+/** What an answer contains besides its rows: totals and the like, without a table that has no rows. */
 function summaryOf(body: unknown, view: View): Row {
   const path = view.rows.split('.');
   const parent = path.length < 2 ? undefined : valueAt(body, path.slice(0, -1).join('.'));
   if (typeof parent !== 'object' || parent === null) return {};
-  return Object.fromEntries(Object.entries(parent).filter(([name]) => name !== path.at(-1)));
+  return Object.fromEntries(
+    Object.entries(parent).filter(
+      ([name, value]) => name !== path.at(-1) && (view.parts?.[name] === undefined || isRecords(value)),
+    ),
+  );
 }
 
 interface Style {

@@ -115,6 +115,13 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
     );
   });
 
+  test('a table of a period without movements has no totals', async () => {
+    const { stdout } = await tally('credits statement $contract --from 2020-01-01 --to 2020-02-01 -o table');
+    expect(stdout).not.toContain('totals');
+    expect(stdout).toMatch(/^closing credit balance +0\n\nDATE/m);
+    expect((await tally('credits statement $contract -o table')).stdout).toContain('totals\nTYPE');
+  });
+
   test('a file is new, for its owner alone, and says by its ending what it is', async () => {
     const { stdout, stderr } = await tally('invoices export $invoice --file', file('invoice.html'));
     expect([stdout, stderr]).toEqual(['', `wrote ${file('invoice.html')}\n`]);
