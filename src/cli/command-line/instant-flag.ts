@@ -12,14 +12,17 @@ export function instantOf(flag: string, text: string | undefined): Temporal.Inst
   }
 }
 
-/** The instants of `--from` and `--to`. Throws a usage error where nothing is between them. */
-export function spanOf(flags: { readonly from?: string | undefined; readonly to?: string | undefined }): {
+/** The instants of `--from` and `--to`, or of flags with other names. Throws a usage error where nothing is between them. */
+export function spanOf(
+  flags: { readonly from?: string | undefined; readonly to?: string | undefined },
+  [fromFlag, toFlag]: readonly [from: string, to: string] = ['--from', '--to'],
+): {
   readonly from: Temporal.Instant | undefined;
   readonly to: Temporal.Instant | undefined;
 } {
-  const [from, to] = [instantOf('--from', flags.from), instantOf('--to', flags.to)];
+  const [from, to] = [instantOf(fromFlag, flags.from), instantOf(toFlag, flags.to)];
   if (from !== undefined && to !== undefined && Temporal.Instant.compare(from, to) >= 0) {
-    throw new BillingError('usage', '--to must be after --from', { hint: 'the end is excluded' });
+    throw new BillingError('usage', `${toFlag} must be after ${fromFlag}`, { hint: 'the end is excluded' });
   }
   return { from, to };
 }

@@ -6,7 +6,7 @@ import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { environments } from '../command-line/global-flags.ts';
-import { instantOf } from '../command-line/instant-flag.ts';
+import { spanOf } from '../command-line/instant-flag.ts';
 import type { LoadManifest } from '../command-line/manifest.ts';
 import { isOpen } from '../operator/grant-history.ts';
 import { createJournalFile } from '../operator/journal-file.ts';
@@ -203,7 +203,7 @@ function filterOf(
   { since, until, operation, operator, environment }: ListFlags,
   { flags: { profile } }: Session,
 ): (line: JournalLine | undefined) => boolean {
-  const [from, to] = [instantOf('--since', since), instantOf('--until', until)];
+  const { from, to } = spanOf({ from: since, to: until }, ['--since', '--until']);
   return (line) => {
     if (line === undefined) return false;
     const at = Temporal.Instant.from(line.at);
