@@ -64,14 +64,19 @@ export function notCsv(
   return new BadRequestError(`the file is not valid CSV: ${reason}`, { cause: error, hint });
 }
 
-/** Throws a usage error for a file that cannot be read, and BadRequestError for one that is not CSV or has no header. */
-export async function readCsv(path: string, delimiter: string, terminal: Terminal): Promise<CsvFile> {
+/** Throws a usage error for a file that cannot be read, BadRequestError for one that is not CSV, `refuseEmpty` for an empty one. */
+export async function readCsv(
+  path: string,
+  delimiter: string,
+  terminal: Terminal,
+  refuseEmpty = withoutHeader,
+): Promise<CsvFile> {
   const text = await readTextFile(path, terminal);
   if (/^\s*[[{]/.test(text)) throw jsonInPlace();
   const { parse } = await import('csv-parse/sync');
   const records = parsed(text, () => parse(text, { ...csvForm, delimiter }) as unknown as ParsedRecord[], delimiter);
   const [first, ...rest] = records;
-  if (first === undefined) throw withoutHeader();
+  if (first === undefined) throw refuseEmpty();
   const linesOf = createLineCount();
   linesOf(first);
   const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));

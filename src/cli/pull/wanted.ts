@@ -44,18 +44,25 @@ export async function readWanted(flags: WantedFlags, terminal: Terminal): Promis
 /** Names of columns, ignoring case, dashes, underscores and spaces. */
 const columnNames = { contractId: ['contractid', 'contract', 'id'], customerId: ['customerid'], planId: ['planid'] };
 
+const formOfFile =
+  'a file has one id per line and nothing else, or a header with contractId, and customerId and planId where known';
+
+function withoutIds(path: string): BadRequestError {
+  return new BadRequestError(`${nameOfFile(path)} names no contract`, { hint: formOfFile });
+}
+
 /** Ids, one per line, or a CSV file whose header names the column of ids; other columns are ignored. */
 async function readFrom(path: string, terminal: Terminal): Promise<Wanted[]> {
-  const { header, rows } = await readCsv(path, ',', terminal);
+  const { header, rows } = await readCsv(path, ',', terminal, () => withoutIds(path));
   const columnOf = (names: readonly string[]) => header.findIndex((name) => names.includes(folded(name)));
   const own = columnOf(columnNames.contractId);
   if (own === -1 && header.length > 1) {
-    throw new BadRequestError(`${nameOfFile(path)}: there is no column contractId`, {
-      hint: 'a file has one id per line and nothing else, or a header with contractId, and customerId and planId where known',
-    });
+    throw new BadRequestError(`${nameOfFile(path)}: there is no column contractId`, { hint: formOfFile });
   }
   if (own === -1)
     return [header, ...rows.map(({ cells }) => cells)].map(([cell = '']) => ({ contractId: cell.trim() }));
+  // Otherwise every contract of the mirror would be pulled.
+  if (rows.length === 0) throw withoutIds(path);
   const [customer, plan] = [columnOf(columnNames.customerId), columnOf(columnNames.planId)];
   return rows.map(({ line, cells }) => {
     const cell = (index: number) => cells[index]?.trim() || undefined;

@@ -321,13 +321,14 @@ describe('pulling', () => {
   });
 
   test.each([
-    ['a header without ids', 'name,plan\nx,y\n', 8],
-    ['an empty file', '', 8],
-    ['a row without an id', 'contractId,planId\n,y\n', 8],
-  ])('refuses %s, and makes no file', async (_, text, code) => {
+    ['a header without ids', 'name,plan\nx,y\n', 'there is no column contractId'],
+    ['an empty file', '', 'ids.csv names no contract\n  hint: a file has one id per line'],
+    ['a header alone', 'contractId,planId\n', 'ids.csv names no contract\n  hint: a file has one id per line'],
+    ['a row without an id', 'contractId,planId\n,y\n', 'line 2 has no contract id'],
+  ])('refuses %s, and makes no file', async (_, text, words) => {
     const path = join(on.stage.directory, 'ids.csv');
     writeFileSync(path, text);
-    expect((await on.pull(['--from', path])).exitCode).toBe(code);
+    expect(await on.pull(['--from', path])).toMatchObject({ exitCode: 8, stderr: expect.stringContaining(words) });
     expect(existsSync(on.mirror)).toBe(false);
   });
 });
