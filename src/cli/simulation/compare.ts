@@ -76,12 +76,19 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
     terminal.out(drawComparison(comparison.customers, chartStyle(terminal.stdout, flags.ascii === true)));
   else await printBody({ data: comparison }, { view, fields }, session);
   tellComparison(comparison, session);
-  const { leftOutCount = 0 } = comparison;
-  if (leftOutCount === 0) return;
+  const { leftOutCount = 0, ungivenGrantCount = 0 } = comparison;
+  if (leftOutCount > 0) {
+    throw new BillingError(
+      'checkFailed',
+      `${counted(leftOutCount, 'customer')} left out of every amount: a contract cannot be repeated`,
+      { hint: 'the notes say why; compare the others alone with: --customer' },
+    );
+  }
+  if (ungivenGrantCount === 0) return;
   throw new BillingError(
     'checkFailed',
-    `${counted(leftOutCount, 'customer')} left out of every amount: a contract cannot be repeated`,
-    { hint: 'the notes say why; compare the others alone with: --customer' },
+    `${counted(ungivenGrantCount, 'new grant')} given to no contract: no amount has anything of it`,
+    { hint: `the notes say what was refused; what is to be given after ${until} is not` },
   );
 }
 

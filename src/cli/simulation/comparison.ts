@@ -35,6 +35,8 @@ export interface Comparison {
   readonly quantityCount?: number;
   /** Customers with a contract that could not be repeated: they are in no amount. */
   readonly leftOutCount?: number;
+  /** New grants that no contract got: no amount has anything of them. */
+  readonly ungivenGrantCount?: number;
   readonly total: Amounts;
   readonly customers: readonly ComparedCustomer[];
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
@@ -80,6 +82,7 @@ export function compare(
   const isComplete = ({ id }: { readonly id: string }) => !before.incomplete.has(id) && !after.incomplete.has(id);
   const complete = history.customers.filter(isComplete);
   const leftOutCount = history.customers.length - complete.length;
+  const { ungivenGrantCount } = after;
   const sums = complete.map(({ id, label, name }) => ({
     customer: label,
     customerId: id,
@@ -107,6 +110,7 @@ export function compare(
     until,
     ...(isMirror ? { quantityCount: history.events.length } : { eventCount: history.events.length }),
     ...(leftOutCount === 0 ? {} : { leftOutCount }),
+    ...(ungivenGrantCount === 0 ? {} : { ungivenGrantCount }),
     total: amounts({ billed: sum('billed'), before: sum('before'), after: sum('after') }),
     customers: sums.map(({ customer, customerId, name, ...cents }) => ({
       customer,

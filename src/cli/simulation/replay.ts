@@ -44,6 +44,8 @@ export interface Replayed {
   readonly notes: readonly { readonly customerId: string; readonly note: string }[];
   /** Ids of customers with a contract that could not be created. */
   readonly incomplete: ReadonlySet<string>;
+  /** New grants that no contract got. */
+  readonly ungivenGrantCount: number;
 }
 
 /** The same history and conditions give the same invoices. */
@@ -67,11 +69,14 @@ export async function replay(history: History, conditions: Conditions, options: 
       entries: new Map(),
       notes: [],
       incomplete: new Set(),
+      given: new Set(),
     };
     await makeCustomers(scene);
     for (const each of history.contracts) await makeContract(scene, each);
     await passTime(scene, options);
-    return { invoices: await invoicesOf(scene), notes: scene.notes, incomplete: scene.incomplete };
+    const { notes, incomplete, given } = scene;
+    const ungivenGrantCount = conditions.grants.filter((grant) => !given.has(grant)).length;
+    return { invoices: await invoicesOf(scene), notes, incomplete, ungivenGrantCount };
   } finally {
     await opened.close();
   }
@@ -223,7 +228,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
 }
 
 function extraGrants(scene: Scene, start: string): Deed[] {
-  const { history, conditions, billing, contracts } = scene;
+  const { history, conditions, billing, contracts, given } = scene;
   const owned = Map.groupBy(
     history.contracts.map(({ contract }) => contract),
     ({ customerId }) => customerId,
@@ -242,12 +247,10 @@ function extraGrants(scene: Scene, start: string): Deed[] {
           {
             at,
             act: async () =>
-              await orNoted(
-                scene,
-                id,
-                'the new grant cannot be given',
-                async () => await billing.call('credits.grant', { params: { contractId }, body }),
-              ),
+              await orNoted(scene, id, 'the new grant cannot be given', async () => {
+                await billing.call('credits.grant', { params: { contractId }, body });
+                given.add(grant);
+              }),
           },
         ];
       }),

@@ -39,6 +39,8 @@ export interface Scene {
   readonly entries: Map<string, string>;
   readonly notes: { readonly customerId: string; readonly note: string }[];
   readonly incomplete: Set<string>;
+  /** New grants that some contract got. */
+  readonly given: Set<ExtraGrant>;
 }
 
 /** Something to do when the clock gets there. */

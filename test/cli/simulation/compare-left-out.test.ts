@@ -1,15 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createStage } from '../../support/stage.ts';
+import type { CommandStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 
-test('a customer with a contract that cannot be repeated is in no amount, and the command ends as one that is not complete', async () => {
-  const stage = await createStage('embedded');
+let stage: CommandStage;
+let usual: readonly string[];
+
+beforeAll(async () => {
+  stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
+  usual = ['simulate', 'compare', '--database', database, '--to', '2026-02-01', '-o', 'json'];
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-01-01' } });
   const meterId = await createMeter(world, 'TOKENS');
@@ -21,15 +26,17 @@ test('a customer with a contract that cannot be repeated is in no amount, and th
   }
   await world.call('clock.advance', { body: { to: '2026-02-02' } });
   await world.close();
+});
+afterAll(async () => await stage.close());
+
+test('a customer with a contract that cannot be repeated is in no amount, and the command ends as one that is not complete', async () => {
   const tiers = { tiering: 'GRADUATED', pricingTiers: [{ unitAmount: '3' }] };
   const price = { product: 'Inference', name: 'Tokens', model: 'USAGE', meter: 'TOKENS', priceInterval: 'MONTH' };
   const catalog = join(stage.directory, 'tiers.json');
   writeFileSync(catalog, JSON.stringify({ pricing: [{ ...price, ...tiers }] }));
 
-  const flags = ['--database', database, '--to', '2026-02-01', '--catalog', catalog, '-o', 'json'];
-  const { stdout, stderr, exitCode } = await stage.tally(['simulate', 'compare', ...flags]);
-  const others = await stage.tally(['simulate', 'compare', ...flags, '--customer', 'acme']);
-  await stage.close();
+  const { stdout, stderr, exitCode } = await stage.tally([...usual, '--catalog', catalog]);
+  const others = await stage.tally([...usual, '--catalog', catalog, '--customer', 'acme']);
 
   expect(exitCode).toBe(10);
   expect(stderr).toContain('tally: 1 customer left out of every amount: a contract cannot be repeated');
@@ -42,4 +49,17 @@ test('a customer with a contract that cannot be repeated is in no amount, and th
   });
   expect(others.exitCode).toBe(0);
   expect((JSON.parse(others.stdout) as { data: object }).data).not.toHaveProperty('leftOutCount');
+});
+
+test.each([
+  ['is over before', 'at=2026-01-11,expiresAt=2026-01-05', 'the new grant cannot be given: expiresAt: must be after'],
+  ['is given only after the end', 'at=2026-03-01', undefined],
+])('a new grant that %s is in no amount, and the command ends as one that is not complete', async (_, when, note) => {
+  const grants = ['--grant', `amountCents=1,${when}`, '--grant', 'amountCents=1,customer=acme'];
+  const { stdout, stderr, exitCode } = await stage.tally([...usual, ...grants]);
+  expect(exitCode).toBe(10);
+  expect(stderr).toContain('tally: 1 new grant given to no contract: no amount has anything of it');
+  const { data } = JSON.parse(stdout) as { data: { readonly notes: readonly { readonly note: string }[] } };
+  expect(data).toMatchObject({ ungivenGrantCount: 1, total: { differenceCents: -1 } });
+  expect(data.notes[0]?.note).toEqual(note === undefined ? undefined : expect.stringContaining(note));
 });

@@ -323,7 +323,7 @@ describe('on a mirror', () => {
   test('credits that lapsed within a period pay what they paid, and a note says how that is known', async () => {
     const other = join(stage.directory, 'lapsed.db');
     await succeeds('pull', '--to', other, '--contract', contracts[3] ?? '', '--plan', plan);
-    const useless = ['--grant', 'amount-cents=1,at=2026-03-19,expires-at=2026-03-19T12:00:00Z', '--to', '2026-03-01'];
+    const useless = ['--grant', 'amount-cents=1,at=2026-02-01,expires-at=2026-02-01T00:00:01Z', '--to', '2026-03-01'];
     const found = await compared(other, ...useless);
     expect(found.customers).toEqual((await compared(source, '--customer', 'hooli', ...useless)).customers);
     expect(found.customers[0]?.['beforeCents']).toBe(found.customers[0]?.['billedCents']);

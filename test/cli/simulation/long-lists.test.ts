@@ -53,6 +53,7 @@ test('invoices of many customers are compared by looking at each some times', ()
     invoices: invoices.map((invoice, index) => ({ customerId: ids[index] ?? '', invoice })),
     notes: [],
     incomplete: new Set(),
+    ungivenGrantCount: 0,
   };
   const { total } = compare(
     history,
