@@ -274,7 +274,12 @@ async function tellReport(
       terminal.err(say`and ${counted(refused.length - shownRefusals, 'more refused row')}: ${where}\n`);
     }
   }
-  if (watched !== undefined) tellSkipped(session, watched, { isRehearsal, unit });
+  if (watched !== undefined) {
+    const remedy = isRehearsal
+      ? 'correct them before they are imported'
+      : 'import corrected rows under the same keys (--key-column), since under others they count as additional events; see the keys with: tally usage events';
+    tellSkipped(session, watched, { placeOf: (line) => `${unit} ${line}`, remedy, meters: 'with: tally meters list' });
+  }
   const { rows, accepted, known, outsideContractCount, isComplete } = report;
   // An export that found nothing; as a job of every night it would bill nobody, and nobody would see it.
   if (rows === 0 && isComplete) tell(session, say`warning: there is no row: nothing is imported`);

@@ -1,4 +1,4 @@
-/** Says which events of an import nobody will be billed for: they are recorded all the same (semantics 8). */
+/** Says which events of an import or a simulation nobody is billed for: they are recorded all the same (semantics 8). */
 
 import type { Billing } from '../../operations/index.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
@@ -7,7 +7,6 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import type { ImportedEvent } from './mapping.ts';
-import type { RowUnit } from './readers.ts';
 import { ifTold } from '../session/if-told.ts';
 
 const shownCharacters = 60;
@@ -29,29 +28,31 @@ export function watching(skipped: SkippedValues) {
   };
 }
 
-export function tellSkipped(
-  session: Session,
-  watched: SkippedValues,
-  { isRehearsal, unit }: { readonly isRehearsal: boolean; readonly unit: RowUnit },
-): void {
-  tellUnread(session, watched);
+export interface Telling {
+  /** Words for where an event stands, by the line with which it was watched. */
+  readonly placeOf: (line: number) => string;
+  /** What to do about values that are no numbers. */
+  readonly remedy: string;
+  /** Where to see what meters read. */
+  readonly meters: string;
+}
+
+export function tellSkipped(session: Session, watched: SkippedValues, { placeOf, remedy, meters }: Telling): void {
+  tellUnread(session, watched, meters);
   const skipped = watched.read();
   if (skipped.length === 0) return;
   for (const { meterCode, aggregationKey, valueCount, skippedCount, first } of skipped) {
     const many = say`warning: ${aggregationKey}: meter ${meterCode} skips ${skippedCount} of ${counted(valueCount, 'value')}`;
-    tell(session, say`${many}; the first, in ${unit} ${first.line ?? 0}: ${shortened(first.value)} ${first.reason}`);
+    tell(session, say`${many}; the first, in ${placeOf(first.line ?? 0)}: ${shortened(first.value)} ${first.reason}`);
   }
-  const what = isRehearsal
-    ? 'correct them before they are imported'
-    : 'import corrected rows under the same keys (--key-column), since under others they count as additional events; see the keys with: tally usage events';
   tell(
     session,
-    say`  hint: nothing is billed for them; write numbers with digits and a point, such as 1000.50: ${what}`,
+    say`  hint: nothing is billed for them; write numbers with digits and a point, such as 1000.50: ${remedy}`,
   );
 }
 
 /** Warns of events or values that no meter reads: probably a misspelt name of an event or a column. */
-function tellUnread(session: Session, watched: SkippedValues): void {
+function tellUnread(session: Session, watched: SkippedValues, meters: string): void {
   const { eventCount, eventNames, withoutKey } = watched.unread();
   if (eventCount === 0 && withoutKey.length === 0) return;
   if (eventCount > 0) {
@@ -62,7 +63,7 @@ function tellUnread(session: Session, watched: SkippedValues): void {
   for (const { meterCode, aggregationKey, eventCount: count } of withoutKey) {
     tell(session, say`warning: ${aggregationKey}: meter ${meterCode} finds it in none of ${counted(count, 'event')}`);
   }
-  tell(session, say`  hint: nothing is billed for that; see what meters read with: tally meters list`);
+  tell(session, say`  hint: nothing is billed for that; see what meters read ${meters}`);
 }
 
 function shortened(value: unknown): string {

@@ -34,7 +34,7 @@ export interface Look {
 export interface Played {
   readonly names: Names;
   readonly steps: readonly Step[];
-  readonly eventCount: number;
+  readonly events: readonly UsageEvent[];
   /** Events from the end on, which were not played. */
   readonly laterEventCount: number;
 }
@@ -71,8 +71,8 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
     for (const step of steps) if (step.at === instant) await take(step, scenario, { billing, names });
     for (const { at, look } of looks) if (at === instant) await look(names);
   }
-  const eventCount = passing.sent();
-  return { names, steps, eventCount, laterEventCount: usage.length - eventCount };
+  const events = usage.slice(0, passing.sent());
+  return { names, steps, events, laterEventCount: usage.length - events.length };
 }
 
 async function makeCatalog(
@@ -133,7 +133,8 @@ function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {
   throw new InvalidInputError([issueAt(path, `makes ${count} events of at most ${limits.simulatedEvents}`)]);
 }
 
-function placeOf({ index, line }: UsageEvent, scenario: Scenario): string {
+/** File and line of an event. */
+export function placeOf({ index, line }: UsageEvent, scenario: Scenario): string {
   const { file = '' } = scenario.file.usage?.[index] ?? {};
   return line === undefined
     ? `${scenario.fileName}:${scenario.lineOf(['usage', index])}`

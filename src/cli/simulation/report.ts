@@ -46,7 +46,7 @@ export async function reportOf(
     seed: file.seed ?? 1,
     start: file.start,
     until: file.until,
-    eventCount: played.eventCount,
+    eventCount: played.events.length,
     timeline: timelineOf({ steps: played.steps, deliveries, ledger, invoices, own }),
     invoices: invoices
       .map((invoice) => ({ ...own(invoice.contractId), ...invoice }))

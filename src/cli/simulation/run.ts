@@ -1,9 +1,12 @@
 /** `tally simulate run`: plays a scenario, prints the result, and checks the scenario's expectations. */
 
+import { assert } from '../../assert.ts';
 import { BillingError, reworded } from '../../errors.ts';
+import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
+import { tellSkipped, watchValues } from '../import/skipped.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { seedOfFlag } from '../seeded-random.ts';
 import { createProgress } from '../session/progress.ts';
@@ -14,8 +17,8 @@ import { examine } from './expectations.ts';
 import type { Outcome } from './expectations.ts';
 import { junitHeader, junitXml } from './junit.ts';
 import { millisecondsOf } from './passing.ts';
-import { play } from './play.ts';
-import type { Look } from './play.ts';
+import { placeOf, play } from './play.ts';
+import type { Look, Played } from './play.ts';
 import { reportParts } from './report-parts.ts';
 import type { ReportPart } from './report-parts.ts';
 import { reportOf } from './report.ts';
@@ -67,6 +70,7 @@ async function simulate(scenario: Scenario, outcomes: Outcome[], session: Sessio
       onProgress: ({ events, at }) => progress.update({ rows: events, done: millisecondsOf(at) - begin }),
     });
     tellLater(played.laterEventCount, until, session);
+    await tellSkippedIn(scenario, played, { billing, session });
     return await reportOf(scenario, { billing, played, outcomes: inOrder(outcomes) });
   } finally {
     progress.stop();
@@ -81,6 +85,26 @@ function tellLater(count: number, until: string, session: Session): void {
     session,
     say`warning: ${counted(count, 'event')} ${count === 1 ? 'is' : 'are'} not before the end, ${until}: not played`,
   );
+}
+
+/** A value such as '1,000' would otherwise only look like little usage, too. */
+async function tellSkippedIn(
+  scenario: Scenario,
+  { events }: Played,
+  { billing, session }: { readonly billing: Billing; readonly session: Session },
+): Promise<void> {
+  const watched = await watchValues(session, billing);
+  if (watched === undefined) return;
+  for (const [index, event] of events.entries()) watched.add(event, index);
+  tellSkipped(session, watched, {
+    placeOf(index) {
+      const event = events[index];
+      assert(event !== undefined, 'an event was watched with its place');
+      return placeOf(event, scenario);
+    },
+    remedy: 'correct them and run it again',
+    meters: 'in the catalog',
+  });
 }
 
 /** Sorted by line of the file, whenever they were checked. */

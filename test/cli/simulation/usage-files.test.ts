@@ -105,4 +105,24 @@ describe('events of a file', () => {
     );
     expect((await played('{ file: requests.jsonl }', { customerId: 'acme' })).stderr).toBe('1 event, 6 invoices\n');
   });
+
+  test('are told of where no meter reads their values, with the line of the first', async () => {
+    const meter = 'meters: [{ code: REQUESTS, displayName: Requests, aggregationKey: tokens }]';
+    const tokens = ['2', '1,000', 'none', '3'].map((each) => ({ customerId: 'acme', properties: { tokens: each } }));
+    const { exitCode, billed, stderr } = await playedIn(
+      scenario.replace(/meters:.*/, meter),
+      '{ file: requests.jsonl }, { customer: acme, eventName: request, perDay: 1, properties: { tokens: many } }',
+      ...tokens,
+    );
+    expect([exitCode, billed]).toEqual([0, ['first\t500']]);
+    expect(stderr).toMatch(
+      /^warning: tokens: meter REQUESTS skips 33 of 35 values; the first, in \S+scenario.yaml:11: "many" is not a number\n {2}hint: /,
+    );
+    const { stderr: ofFile } = await playedIn(
+      scenario.replace(/meters:.*/, meter),
+      '{ file: requests.jsonl }',
+      ...tokens,
+    );
+    expect(ofFile).toMatch(/skips 2 of 4 values; the first, in \S+requests.jsonl:2: "1,000" is not a number\n/);
+  });
 });
