@@ -194,7 +194,7 @@ describe('the surroundings are wrong, and nothing is lost', () => {
     const service = await serveProgram(['--database', path], { home, ...ordinary });
     expect(await asked(service.url)).toMatchObject({ read: 200, write: 503 });
     expect(await service.stop()).toContain(
-      `warning: changes are refused and nothing is billed until this is fixed and, for a file, serve is restarted: the database ${path} is read-only`,
+      `warning: changes are refused, nothing is billed and no webhook is sent until this is fixed and, for a file, serve is restarted: the database ${path} is read-only`,
     );
     expect(rowsOf(path)).toBe(rows);
   });

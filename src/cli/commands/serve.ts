@@ -146,7 +146,7 @@ function unreachable(): BillingError {
   });
 }
 
-/** Warns of a database that can only be read: it is served, but bill runs skip it silently. A lock needs no warning. */
+/** Warns of a database that can only be read: bill runs and the sender of webhooks skip it silently. A lock needs no warning. */
 async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Promise<void> {
   try {
     await engine.checkWritable();
@@ -155,7 +155,7 @@ async function warnOfWhatCannotBeWritten(session: Session, engine: Engine): Prom
     if (error.retryAfterSeconds !== undefined) return;
     tell(
       session,
-      say`warning: changes are refused and nothing is billed until this is fixed and, for a file, serve is restarted: ${error.message}`,
+      say`warning: changes are refused, nothing is billed and no webhook is sent until this is fixed and, for a file, serve is restarted: ${error.message}`,
     );
   }
 }
