@@ -39,19 +39,20 @@ export function isAboutCsv(code: string): boolean {
 /** What the parser says of the place at which it stopped. */
 interface CsvFault extends Error {
   readonly code: string;
-  /** Rows before this one, the header included. */
+  /** Rows before this one, the header included, and empty lines before it, which are skipped. */
   readonly records: number;
-  readonly lines: number;
+  readonly empty_lines: number;
   /** Place of the cell in its row, from 0. */
   readonly index: number;
 }
 
+/** Not the line: the parser counts both characters of a CRLF inside a quoted cell. */
+const rowOf = ({ records, empty_lines: empty }: CsvFault) => `row ${records + empty + 1}, counted with the header,`;
 const faults: Readonly<Record<string, (fault: CsvFault) => string>> = {
-  CSV_QUOTE_NOT_CLOSED: ({ records }) => `a quote in row ${records + 1}, counted with the header, is never closed`,
-  INVALID_OPENING_QUOTE: ({ lines, index }) =>
-    `cell ${index + 1} on line ${lines} holds a quote, but does not begin with one`,
-  CSV_INVALID_CLOSING_QUOTE: ({ lines, index }) =>
-    `cell ${index + 1} on line ${lines} goes on behind its closing quote`,
+  CSV_QUOTE_NOT_CLOSED: (fault) => `a quote in ${rowOf(fault)} is never closed`,
+  INVALID_OPENING_QUOTE: (fault) =>
+    `cell ${fault.index + 1} of ${rowOf(fault)} holds a quote, but does not begin with one`,
+  CSV_INVALID_CLOSING_QUOTE: (fault) => `cell ${fault.index + 1} of ${rowOf(fault)} goes on behind its closing quote`,
 };
 
 /** The refusal of a file that the parser refuses: an error for which `isAboutCsv` is true. */

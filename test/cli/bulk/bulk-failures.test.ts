@@ -186,7 +186,10 @@ describe('the command line', () => {
 
   test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
     const { code, stderr } = await createShell().run('customers create --from -', { input: 'name\na"b\n' });
-    expect([code, stderr]).toEqual([8, expect.stringContaining('not valid CSV: cell 1 on line 2 holds a quote')]);
+    expect([code, stderr]).toEqual([
+      8,
+      expect.stringContaining('not valid CSV: cell 1 of row 2, counted with the header, holds a quote'),
+    ]);
     expect(stderr).toContain('each quote in it twice');
     expect(stderr).not.toContain('--delimiter');
     const german = await createShell().run('customers create --from -', { input: 'name;tags\nA;"b"\n' });

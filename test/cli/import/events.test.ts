@@ -245,12 +245,9 @@ test.each([
     'timestamp,customer\n"2026',
     'not valid CSV: a quote in row 2, counted with the header, is never closed',
   ],
-  [
-    'a quote in the middle of a cell',
-    'timestamp,x\n1,a"b\n',
-    'cell 2 on line 2 holds a quote, but does not begin with one',
-  ],
-  ['text behind a closing quote', 'timestamp,x\n"1" ,a\n', 'cell 1 on line 2 goes on behind its closing quote'],
+  ['a quote in a cell', 'timestamp,x\n1,a"b\n', 'cell 2 of row 2, counted with the header, holds a quote, but'],
+  ['text behind a closing quote', 'timestamp,x\n"1" ,a\n', 'cell 1 of row 2, counted with the header, goes on behind'],
+  ['that below a cell of lines', 'a,x\r\n\r\n1,"a\r\nb"\r\n1,"b"c\r\n', 'cell 2 of row 4, counted with the header,'],
 ])('%s is a bad request', async (_case, text, words) => {
   await expect(importText(text)).rejects.toMatchObject({ kind: 'badRequest', message: expect.stringContaining(words) });
 });
