@@ -93,7 +93,7 @@ _tally_place() {
     'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --reason --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' takes=1 ;;
     'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --include --chart --ascii --help' asks='--type --include' takes=1 ;;
     'credits balance') next='' flags='--include --chart --ascii --help' asks='--include' takes=1 ;;
-    'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --input --clear --help' asks='--clear' takes=1 ;;
+    'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --allow-zero --input --clear --help' asks='--clear' takes=1 ;;
     'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --reason --input --help' asks='--grant-entry-id' takes=1 ;;
     'credits reverse') next='' flags='--description --reason --input --help' asks='' takes=2 ;;
     'credits settle') next='' flags='--help' asks='' takes=1 ;;

@@ -255,6 +255,7 @@ complete -c tally -n "__tally_at 'credits grant-paid'" -l description -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l external-id -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l specifiers -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l metadata -r
+complete -c tally -n "__tally_at 'credits grant-paid'" -l allow-zero
 complete -c tally -n "__tally_at 'credits grant-paid'" -l input -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l clear -x -a "(__tally_candidates clear credits grant-paid (__tally_ids))"
 complete -c tally -n "__tally_at 'credits grant-paid'" -l help

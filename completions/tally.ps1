@@ -24,7 +24,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--reason','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
     'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--include','--chart','--ascii','--help'); asks = @('--type','--include') }
     'credits balance' = @{ takes = 1; next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
-    'credits grant-paid' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--input','--clear','--help'); asks = @('--clear') }
+    'credits grant-paid' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--allow-zero','--input','--clear','--help'); asks = @('--clear') }
     'credits adjust' = @{ takes = 1; next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--reason','--input','--help'); asks = @('--grant-entry-id') }
     'credits reverse' = @{ takes = 2; next = @(); flags = @('--description','--reason','--input','--help'); asks = @() }
     'credits settle' = @{ takes = 1; next = @(); flags = @('--help'); asks = @() }

@@ -332,6 +332,14 @@ describe('a slip', () => {
     expect((await shell.run(`${zero} --credit-rate-cents 0 --credit-amount 5`)).code).toBe(0);
   });
 
+  test('of nothing bought needs --allow-zero, too', async () => {
+    const shell = createShell();
+    const zero = 'credits grant-paid c1 --amount-cents 0';
+    expect(await shell.run(zero)).toMatchObject({ code: 11, stdout: '' });
+    expect(shell.calls).toEqual([]);
+    expect((await shell.run(`${zero} --allow-zero`)).code).toBe(0);
+  });
+
   test('of a grant that never expires is no command line', async () => {
     expect((await createShell().run('credits grant k1 --amount-cents 5')).stderr).toContain('missing --expires-at');
   });

@@ -9,7 +9,7 @@ import { centsOfCredits, creditsText, microsOfText } from '../../whole-amounts.t
 import { refuseAlone } from '../command-line/goes-with.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
-import { grantOperation } from '../operator/grant-history.ts';
+import { grantOperation, purchaseOperation } from '../operator/grant-history.ts';
 import { checkFields } from '../output/output.ts';
 import type { OutputChoice } from '../output/output.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
@@ -49,7 +49,8 @@ export async function callOperation(invocation: Invocation, session: Session): P
   const isRehearsal =
     (flags.dryRun === true && rehearsalMember !== undefined) || asksForRehearsal(rehearsalMember, asked);
   const unversioned = isRehearsal ? rehearsalOf(command, asked) : asked;
-  if (command.operation === grantOperation && local['allow-zero'] !== true) refuseZero(unversioned);
+  const isGrant = command.operation === grantOperation || command.operation === purchaseOperation;
+  if (isGrant && local['allow-zero'] !== true) refuseZero(unversioned);
   const target = await session.target();
   if (flags.dryRun === true && !isRehearsal) {
     const { printDryRun } = await import('./dry-run.ts');

@@ -58,12 +58,14 @@ const chartFlags = [
   { name: 'ascii', goesWith: 'chart', description: 'with --chart: draw with plain ASCII' },
 ] as const satisfies readonly GlobalFlag[];
 
+const allowZeroFlag = { name: 'allow-zero', description: 'allow a grant of 0.00' } as const satisfies GlobalFlag;
+
 /** By operation. */
 export const localFlags: Readonly<Record<string, LocalFlags>> = {
   'credits.grant': {
     flags: [
       { name: 'resume', description: 'send grants of unknown outcome again, under the same ids' },
-      { name: 'allow-zero', description: 'allow a grant of 0.00' },
+      allowZeroFlag,
       { name: 'override-policy', value: '<reason>', description: 'override the policy file; the reason is journaled' },
       fromFlagFilling,
       ...bulkFlags,
@@ -78,6 +80,7 @@ export const localFlags: Readonly<Record<string, LocalFlags>> = {
       },
     ],
   },
+  'credits.grantPaid': { flags: [allowZeroFlag], examples: [] },
   'credits.adjust': { flags: [], aliases: { description: 'reason' }, examples: [] },
   'credits.reverse': { flags: [], aliases: { description: 'reason' }, examples: [] },
   'customers.create': {
