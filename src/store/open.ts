@@ -18,7 +18,7 @@ import type { Store, StoreOptions } from './store.ts';
  * is left as it is.
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
-  if (options.events !== undefined) await refuseOtherUrl(options.events);
+  if (options.events !== undefined) await refuseUnfit(options.events, options.readOnly !== true && isToBeMade(url));
   const store = await openBook(url, options);
   try {
     await refuseUnusable(store, options);
@@ -31,10 +31,18 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   }
 }
 
-/** Before a database is made that would then be refused its events. */
-async function refuseOtherUrl(events: string): Promise<void> {
+/** Before a database is made that would then be refused its events: a new book needs the server of its events at once. */
+async function refuseUnfit(events: string, isNew: boolean): Promise<void> {
   const { clickhouseConnectionOf } = await import('./backends/clickhouse/url.ts');
   clickhouseConnectionOf(events);
+  if (!isNew) return;
+  const { connectClickhouse } = await import('./backends/clickhouse/connection.ts');
+  const server = connectClickhouse(events);
+  try {
+    await server.checkAnswers();
+  } finally {
+    await server.close();
+  }
 }
 
 /** Throws ConflictError if `store` has its events elsewhere and `events` is missing, or if it is a copy that is not whole. */

@@ -220,10 +220,13 @@ test('half a password in the place of the host is not looked up', () => {
   expect(() => clickhouseConnectionOf(url)).toThrow('clickhouse://ada:***@events.example/billing is not the URL');
 });
 
-test('a URL that is none is refused before a database is made for its books', async () => {
+test.each([
+  ['a URL that is none', 'http://127.0.0.1/events', 'usage'],
+  ['a server that is not there', 'clickhouse://127.0.0.1:1/events', 'unavailable'],
+])('%s is refused before a database is made for its books', async (_case, events, kind) => {
   const directory = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const opening = openStore(join(directory, 'book.db'), { events: 'http://127.0.0.1/events' });
-  await expect(opening).rejects.toMatchObject({ kind: 'usage' });
+  const opening = openStore(join(directory, 'new', 'book.db'), { events });
+  await expect(opening).rejects.toMatchObject({ kind });
   expect(readdirSync(directory)).toEqual([]);
 });
