@@ -605,7 +605,7 @@ complete -c tally -f -n "__tally_at 'webhooks'" -a deliveries -d 'List deliverie
 complete -c tally -f -n "__tally_at 'webhooks'" -a resend -d 'Send a delivery again, with a new set of attempts'
 complete -c tally -f -n "__tally_at 'webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'webhooks'" -a listen -d 'Receive, verify and print events on this machine'
-complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now'
+complete -c tally -f -n "__tally_at 'webhooks'" -a deliver -d 'Send what is due now, of all organizations'
 complete -c tally -n "__tally_at 'webhooks'" -l help
 complete -c tally -n "__tally_at 'webhooks create'" -l url -r
 complete -c tally -n "__tally_at 'webhooks create'" -l event-types -x -a "(__tally_candidates event-types webhooks create (__tally_ids))"
@@ -947,7 +947,7 @@ complete -c tally -f -n "__tally_at 'help webhooks'" -a deliveries -d 'List deli
 complete -c tally -f -n "__tally_at 'help webhooks'" -a resend -d 'Send a delivery again, with a new set of attempts'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a trigger -d 'Send a sample event of a kind to the endpoints that take it'
 complete -c tally -f -n "__tally_at 'help webhooks'" -a listen -d 'Receive, verify and print events on this machine'
-complete -c tally -f -n "__tally_at 'help webhooks'" -a deliver -d 'Send what is due now'
+complete -c tally -f -n "__tally_at 'help webhooks'" -a deliver -d 'Send what is due now, of all organizations'
 complete -c tally -n "__tally_at 'help webhooks'" -l help
 complete -c tally -f -n "__tally_at 'help clock'" -a show -d 'Show the time of this database, and when something falls due next'
 complete -c tally -f -n "__tally_at 'help clock'" -a advance -d 'Let time pass, and do everything that falls due on the way, each at its instant'

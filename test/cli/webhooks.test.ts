@@ -96,6 +96,20 @@ test.each(['webhooks listen', 'webhooks listen --no-color'])(
   30_000,
 );
 
+test('deliver speaks for no organization, counts those of all, and says so', async () => {
+  const env = home();
+  const receiver = await startReceiver();
+  await tally('orgs create --name other', env);
+  for (const organization of ['default', 'other']) {
+    const own = { ...env, TALLY_ORG: organization };
+    await registered(receiver.url, own);
+    await tally('webhooks trigger customer.created', own);
+  }
+  const { stdout } = await tally('webhooks deliver --allow-private-webhooks', { ...env, TALLY_ORG: 'other' });
+  expect(stdout).toBe('2\t0\t0\n');
+  expect((await tally('webhooks deliver --help', env)).stdout).toMatch(/of all\s+organizations of the\s+database/);
+}, 30_000);
+
 test('serve sends what other processes leave in the outbox', async () => {
   const env = home();
   const receiver = await startReceiver();

@@ -128,6 +128,6 @@ export const localVerbs: Partial<Record<string, Readonly<Record<string, Pick<Loc
       summary: 'Receive, verify and print events on this machine',
       load: () => import('./webhooks-listen.ts'),
     },
-    deliver: { summary: 'Send what is due now', load: () => import('./webhooks-deliver.ts') },
+    deliver: { summary: 'Send what is due now, of all organizations', load: () => import('./webhooks-deliver.ts') },
   },
 };

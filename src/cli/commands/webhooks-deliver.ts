@@ -23,6 +23,9 @@ export const allowPrivateFlag = [
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
+    .description(
+      'Sends every webhook that is due now and counts them, as serve does: of all organizations of the database, whatever --org says. Each organization sees its own with tally webhooks deliveries.',
+    )
     .usage('[flags]')
     .option(...allowPrivateFlag)
     .addHelpText(
@@ -50,7 +53,7 @@ const view = {
 async function deliver(flags: DeliverFlags, session: Session): Promise<void> {
   checkFields(session.output, columnPaths(view), view);
   const target = requireEmbedded(await session.target(), 'webhooks deliver');
-  await confirmWrite(session, target, say`Send every webhook that is due`);
+  await confirmWrite(session, target, say`Send every webhook that is due, of all organizations of this database`);
   const opened = await session.dependencies.openEngine(target);
   tellOfOpening(session, target, opened);
   const { data, waiting } = await deliverFrom(opened, flags);
