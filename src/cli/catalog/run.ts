@@ -25,7 +25,7 @@ import type { CatalogDiff } from './diff.ts';
 import { diffData, diffText } from './diff-text.ts';
 import { takeSteps } from './steps.ts';
 import { fileForm, writeCatalog } from './writing.ts';
-import { tell } from '../session/tell.ts';
+import { noteNothingSent, tell } from '../session/tell.ts';
 
 export interface ExportFlags {
   readonly file?: string;
@@ -89,6 +89,7 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
   checkFields(session.output, fields, view);
   const file = await fileAt(path, session);
   const target = await session.target();
+  if (session.flags.dryRun !== true) noteNothingSent(session);
   const opened = await openForWriting(session, target, {}, { isResumable: true });
   try {
     const diff = await diffWith(file, flags, opened.plain);
@@ -100,6 +101,7 @@ export async function applyCatalog(path: string, flags: ChangeFlags, session: Se
       await confirmDiff(diff, session, target);
       await takeSteps(diff.steps, diff.known, { billing: opened.billing, onWait: createWaitingNote(session) });
     }
+    session.dependencies.atInterrupt(undefined);
     if (session.output.format !== 'table' || session.output.columns !== undefined) return await show(diff, session);
     session.terminal.out(say`${doneWords(diff)}\n`);
   } finally {

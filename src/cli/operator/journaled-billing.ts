@@ -87,7 +87,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;
     } finally {
-      context.atInterrupt(undefined);
+      context.atInterrupt(context.isResumable === true ? betweenRequests : undefined);
     }
     const responseId = valueAt(answer.body, 'data.id');
     const state = answer.isReplay === true ? 'repeated' : 'done';
@@ -129,6 +129,9 @@ const afterInterrupt: Partial<Record<OperationName, string>> = {
   'clock.set': 'repeat the command: it goes on from where the clock is',
   'clock.advance': 'see how far it got with: tally clock show; go on with: tally clock advance --to INSTANT',
 };
+
+/** Of a command that makes several calls, also while it waits for the next one. */
+const betweenRequests = say`tally: interrupted between two requests\n  hint: ${doesRest}`;
 
 function interruptedWords(name: OperationName, { isResumable }: JournalContext): SafeText {
   const next =

@@ -82,12 +82,15 @@ test('an interrupt of a catalog that is applied says that the same command does 
   const words: unknown[] = [];
   const told: unknown[] = [];
   const reply = ({ name }: { readonly name: string }) => {
-    if (name === 'products.create') told.push(words.at(-1));
+    if (name === 'products.create') told.push(words.at(-2), words.at(-1));
     return name.endsWith('.create') ? { body: { data: { id: 'made' } } as never } : {};
   };
   const shell = createShell({ reply, dependencies: { atInterrupt: (said) => void words.push(said) } });
   const input = 'products: [{ name: Inference }, { name: Training }]';
   await shell.run('catalog apply - --yes', { input });
-  const hint = 'the outcome is unknown\n  hint: repeat the command: what was done stays done, and it does the rest\n';
-  expect(told).toEqual([expect.stringContaining(hint), expect.stringContaining(hint)]);
+  const hint = '\n  hint: repeat the command: what was done stays done, and it does the rest\n';
+  const during = `tally: interrupted during the request: the outcome is unknown${hint}`;
+  const between = `tally: interrupted between two requests${hint}`;
+  expect(told).toEqual(['tally: interrupted: nothing was sent\n', during, between, during]);
+  expect(words.at(-1)).toBeUndefined();
 });
