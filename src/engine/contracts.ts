@@ -1,5 +1,7 @@
 /** Contracts between a customer and a plan (interface 2.6, 4.10, 4.11; semantics 1 and 6). */
 
+import { isDeepStrictEqual } from 'node:util';
+
 import { assert } from '../assert.ts';
 import { dateOf, isBefore } from '../calculation/billing-period.ts';
 import { endOfPeriodAt, invoicePeriodAt } from '../calculation/invoice-periods.ts';
@@ -46,6 +48,7 @@ export const contractHandlers: HandlersOf<typeof contractOperations> = {
   'contracts.update': async (context, { params, body }) => {
     const contract = await getContract(context, params.contractId);
     const metadata = body.metadata ?? {};
+    if (isDeepStrictEqual(metadata, contract.metadata)) return { body: { data: wireContract(contract, context.now) } };
     await updateContract(context.tx, context.orgId, { id: contract.id, metadata, updatedAt: context.now });
     const data = wireContract({ ...contract, metadata }, context.now);
     await emit(context, 'contract.updated', () => data);

@@ -1,5 +1,7 @@
 /** Customers, their links, contacts and pauses (interface 4.1 to 4.3, semantics 4). */
 
+import { isDeepStrictEqual } from 'node:util';
+
 import { dateOf } from '../calculation/billing-period.ts';
 import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
@@ -106,7 +108,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     };
     if (typeof body.paymentMethodId === 'string') refuse(paymentMethodIssues(context, after));
     await checkIdentities(context, after);
-    return await save(context, after);
+    return await saveChanges(context, before, after);
   },
 
   'customers.pause': async (context, { params, body }) => {
@@ -119,7 +121,8 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     // What still waits from a pause that ended by itself goes out, as if a job had run in between.
     if (customer.pausedAt !== null && !isPausedAlready) await sendWaiting(context, customer);
     const pausedAt = isPausedAlready ? customer.pausedAt : context.timestamp;
-    return await save(context, { ...customer, pausedAt, pausedUntil: until, updatedAt: context.timestamp });
+    const paused: Customer = { ...customer, pausedAt, pausedUntil: until, updatedAt: context.timestamp };
+    return await saveChanges(context, customer, paused);
   },
 
   'customers.resume': async (context, { params }) => {
@@ -171,6 +174,12 @@ function todayOf(now: Temporal.Instant): string {
 
 async function getCustomer({ tx, orgId }: CallContext, id: string): Promise<Customer> {
   return existing(await findCustomer(tx, orgId, id), 'customer', 'customers list');
+}
+
+/** What leaves everything as it was is neither written nor told, as with a resumption of what is not paused. */
+async function saveChanges(context: CallContext, before: Customer, after: Customer) {
+  const isUnchanged = isDeepStrictEqual({ ...after, updatedAt: before.updatedAt }, before);
+  return isUnchanged ? { body: { data: await wireWithLinks(context, before) } } : await save(context, after);
 }
 
 async function save(context: CallContext, customer: Customer) {

@@ -37,7 +37,7 @@ export const catalogCalls: Readonly<Record<string, ModelCall>> = {
   'customers.update': (state, { params, body }) => {
     const customer = named(state.customers, params['customerId'], 'notFound');
     refuseTaken(state, body.externalCustomerId, customer);
-    Object.assign(customer, body, { updatedAt: state.now });
+    noting(state, customer, () => Object.assign(customer, body));
     return { data: customerWire(state, customer) };
   },
 
@@ -46,8 +46,9 @@ export const catalogCalls: Readonly<Record<string, ModelCall>> = {
     const until: string | null = body.until ?? null;
     refuseIf(until !== null && dayOf(until) <= dayOfInstant(state.now), 'invalidInput');
     const isOn = customerWire(state, customer).isPaused;
-    customer.paused = { at: isOn ? (customer.paused?.at ?? state.now) : state.now, until };
-    customer.updatedAt = state.now;
+    noting(state, customer, () => {
+      customer.paused = { at: isOn ? (customer.paused?.at ?? state.now) : state.now, until };
+    });
     return { data: customerWire(state, customer) };
   },
 
@@ -187,6 +188,13 @@ export const catalogCalls: Readonly<Record<string, ModelCall>> = {
     return {};
   },
 };
+
+/** What changes nothing leaves `updatedAt`, too. */
+function noting(state: State, customer: Customer, change: () => void): void {
+  const before = JSON.stringify(customerWire(state, customer));
+  change();
+  if (JSON.stringify(customerWire(state, customer)) !== before) customer.updatedAt = state.now;
+}
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
