@@ -124,7 +124,8 @@ export const webhookHandlers: HandlersOf<typeof webhookOperations> = {
         hint: `enable it with: tally webhooks update ${endpoint.id} --is-enabled`,
       });
     }
-    await restartWebhookDelivery(context.tx, context.orgId, delivery.id);
+    const now = wireTimestamp(context.machineTime);
+    await restartWebhookDelivery(context.tx, context.orgId, { id: delivery.id, now });
     return { body: { data: wireDelivery(await getDelivery(context, delivery.id)) } };
   },
 

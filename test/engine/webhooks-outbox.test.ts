@@ -75,6 +75,9 @@ describe('what is due', () => {
     await fail(held);
     world.clock.advance({ minutes: 1 });
     expect(await due()).toEqual([1, '2026-03-01T00:00:15.000Z']);
+    await world.call('webhooks.resend', { params: { deliveryId: (await onlyDelivery()).id } });
+    world.clock.advance({ minutes: 1 });
+    expect(await due()).toEqual([1, '2026-03-01T00:01:00.000Z']);
     await world.call('webhooks.update', { params: { endpointId: id }, body: { isEnabled: false } });
     expect(await due()).toEqual([0, undefined]);
   });

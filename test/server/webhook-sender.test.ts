@@ -125,7 +125,7 @@ describe('an attempt that fails', () => {
     }
     const { id } = await onlyDelivery();
     const { data } = await world.call('webhooks.resend', { params: { deliveryId: id } });
-    expect(data).toMatchObject({ status: 'pending', attempts: 0, nextAttemptAt: null });
+    expect(data).toMatchObject({ status: 'pending', attempts: 0, nextAttemptAt: '2026-03-01T06:00:00.000Z' });
     expect(await sender.deliverDue()).toEqual({ delivered: 0, retrying: 1, failed: 0 });
     expect(receiver.received).toHaveLength(7);
   });

@@ -219,11 +219,15 @@ export async function findWebhookDelivery(
   return row === undefined ? undefined : toDelivery(row);
 }
 
-/** Makes a delivery pending and due at once, and counts its attempts anew; the outcome of the latest attempt stays readable. */
-export async function restartWebhookDelivery(tx: Transaction, orgId: string, id: string): Promise<void> {
+/** Makes a delivery pending and due from now on, and counts its attempts anew; the outcome of the latest stays readable. */
+export async function restartWebhookDelivery(
+  tx: Transaction,
+  orgId: string,
+  { id, now }: { readonly id: string; readonly now: string },
+): Promise<void> {
   await tx
     .updateTable('webhookDeliveries')
-    .set({ status: 'pending', attempts: 0, nextAttemptAt: null, leaseUntil: null })
+    .set({ status: 'pending', attempts: 0, nextAttemptAt: now, leaseUntil: null })
     .where('orgId', '=', orgId)
     .where('id', '=', id)
     .execute();
