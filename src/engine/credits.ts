@@ -23,7 +23,15 @@ import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
 import { readFacts, readOpenBilling } from './open-billing.ts';
 import { existing } from './refuse.ts';
-import { isBilledOut, lapseLeftovers, reverseEntry, settle, sweepExpired, sweepWallet } from './settlement.ts';
+import {
+  isBilledOut,
+  lapseLeftovers,
+  reverseEntry,
+  settle,
+  sweepExpired,
+  sweepWallet,
+  wordsByHand,
+} from './settlement.ts';
 import { wireCents, wireCredits } from './wire.ts';
 
 const promotional: GrantKind = {
@@ -107,7 +115,7 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     const { grantId } = allowed(reversalOf(entry, entries, walletIn(ledger.fold, context.now)), contract.id);
     await refuseFrozenUsage(context, entry);
     const writer = createLedgerWriter(context, contract, ledger);
-    const reversal = await reverseEntry(writer, entry, body.description);
+    const reversal = await reverseEntry(writer, entry, body.description ?? wordsByHand(entry));
     const grant = entries.find((each) => each.id === grantId);
     if (grant !== undefined && hasExpired(grant, context.now)) await expireRest(writer, grantId);
     const invoices = await listInvoicesOfContract(context.tx, context.orgId, contract.id);

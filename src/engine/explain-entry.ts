@@ -13,7 +13,7 @@ import type { ExplainedInvoice, ExplainedLine } from './explain-invoice.ts';
 import type { CallContext } from './handler.ts';
 import { isUndone } from './invoices-transitions.ts';
 import { existing } from './refuse.ts';
-import { reversalWords } from './settlement.ts';
+import { reversalWords, wordsByHand } from './settlement.ts';
 import { wireCents, wireCredits, wireTimestamp } from './wire.ts';
 
 type ExplainedEntry = ResponseBody<'credits.explain'>['data'];
@@ -108,6 +108,7 @@ function reversalReason({ entry, target, invoice }: Story): string {
   if (target === undefined) return entry.description;
   // Not always by hand: a cancelled invoice takes back the prepaid credits that it billed, and its words say so.
   if (target.type !== 'usage' || invoice === undefined) return `the ${target.type} was undone: ${entry.description}`;
+  if (entry.description === wordsByHand(target)) return 'the usage was undone by hand';
   // Only a person gives the reversal of usage other words.
   if (entry.description !== reversalWords(target)) return `the usage was undone by hand: ${entry.description}`;
   const order = Temporal.Instant.compare(entry.createdAt, invoice.updatedAt);

@@ -138,6 +138,11 @@ export function reversalWords({ description }: Pick<LedgerEntry, 'description'>)
   return `Reversal: ${description}`;
 }
 
+/** The same for one that a person asked for, which an explanation must not take for that of a settlement. */
+export function wordsByHand({ description }: Pick<LedgerEntry, 'description'>): string {
+  return `Reversal by hand: ${description}`;
+}
+
 /** Writes the opposite of one entry. */
 export async function reverseEntry(
   writer: LedgerWriter,

@@ -220,6 +220,18 @@ describe('a reversal', () => {
     expect((await newest('reversal')).reason).toBe('the usage was undone by hand: by mistake');
   });
 
+  test('of usage on a draft by hand, without words, is not taken for that of a settlement', async () => {
+    await grant(world, acme, { amountCents: 50 });
+    world.clock.set('2026-03-20T00:00:00Z');
+    await useInMarch(50);
+    const [usage] = await settle(world, acme);
+    const { contractId } = acme;
+    await world.call('credits.reverse', { params: { contractId, entryId: usage?.id ?? '' }, body: {} });
+    const { entry, reason } = await newest('reversal');
+    expect(entry.description).toBe(`Reversal by hand: ${usage?.description}`);
+    expect(reason).toBe('the usage was undone by hand');
+  });
+
   test('of prepaid credits that nobody bought names the cancelled invoice and no hand', async () => {
     acme = await subscribe(world, { name: 'prepaid', contract: { creditGrantCents: 500 } });
     const { id, invoiceNumber } = await invoiceAt(world, acme, 0);
