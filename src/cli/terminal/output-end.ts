@@ -76,7 +76,7 @@ export function descriptorEnd(
   onFailure: OnFailure = refuseUnwritten,
 ): OutputEnd {
   let opened: OutputEnd | undefined;
-  const end = (): OutputEnd => (opened ??= streamEnd(open(), onFailure));
+  const end = (): OutputEnd => (opened ??= streamEnd(open(), fail));
   const mayBeTerminal = isDevice(descriptor);
   let hasLog = false;
   let hasReader = true;
@@ -113,7 +113,7 @@ export function descriptorEnd(
       return opened !== undefined;
     },
     get hasReader() {
-      return hasReader && opened?.hasReader !== false;
+      return hasReader;
     },
   };
 }

@@ -148,11 +148,24 @@ describe.runIf(process.platform !== 'win32')('a pipe', () => {
     closeSync(writer);
   });
 
-  test('whose reader went away is no failure', () => {
+  test('whose reader went away is no failure, and known to have none', () => {
     const { reader, writer } = openPipe('closed');
     closeSync(reader);
-    expect(() => descriptorEnd(writer, neverOpened).write('text\n')).not.toThrow();
+    const end = descriptorEnd(writer, neverOpened);
+    expect(end.hasReader).toBe(true);
+    expect(() => end.write('text\n')).not.toThrow();
+    expect(end.hasReader).toBe(false);
     closeSync(writer);
+  });
+
+  test('is known to have no reader by what its stream finds, too', () => {
+    const { reader, writer } = openPipe('with a stream');
+    const stream = new PassThrough();
+    const end = descriptorEnd(writer, () => stream);
+    expect([end.stream() === stream, end.hasReader]).toEqual([true, true]);
+    stream.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    expect(end.hasReader).toBe(false);
+    for (const descriptor of [reader, writer]) closeSync(descriptor);
   });
 });
 
