@@ -14,6 +14,8 @@ import {
   RateLimitedError,
   UnauthorizedError,
   UnavailableError,
+  UnchangedError,
+  unchangedMessage,
   unknownOutcomeMessage,
   unknownPathMessage,
 } from '../errors.ts';
@@ -258,7 +260,8 @@ const makers: Readonly<Partial<Record<ErrorKind, Maker>>> = {
   invalidInput: (message, options) => new InvalidInputError(issuesOf(message), options),
   rateLimited: (message, options) =>
     new RateLimitedError(message, { ...options, retryAfterSeconds: options.retryAfterSeconds ?? 1 }),
-  unavailable: (message, options) => new UnavailableError(message, options),
+  unavailable: (message, options) =>
+    message === unchangedMessage ? new UnchangedError(message, options) : new UnavailableError(message, options),
 };
 
 /** The issues that a message lists; put together, they give the same message. */

@@ -1,8 +1,15 @@
 /** What moves money again when it is sent again, and has no external id of a person: repeated, it is done once. */
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { BillingError, RateLimitedError, UnavailableError, UnsentError } from '../../../src/errors.ts';
+import {
+  BillingError,
+  RateLimitedError,
+  UnavailableError,
+  UnchangedError,
+  unchangedMessage,
+  UnsentError,
+} from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
@@ -11,7 +18,13 @@ const adjustment = 'credits adjust k1 --grant-entry-id g1 --amount-cents -500 --
 
 /** A database that fails with these errors, one a call, before it answers. */
 function failing(...errors: Error[]) {
+  return failingAt({}, ...errors);
+}
+
+/** The same of a service. */
+function failingAt(env: Readonly<Record<string, string>>, ...errors: Error[]) {
   return createShell({
+    env,
     reply: ({ name }) => {
       const error = name.startsWith('credits.') ? errors.shift() : undefined;
       if (error !== undefined) throw error;
@@ -157,4 +170,35 @@ test.each([
   await shell.run(adjustment);
   expect((await shell.run(adjustment)).code).toBe(0);
   expect(shell.calls).toHaveLength(2);
+});
+
+describe('of a service that answers 503', () => {
+  const env = {
+    TALLY_BASE_URL: 'https://a.example',
+    TALLY_API_KEY: `tally_live_${'0'.repeat(48)}`,
+    TALLY_ENVIRONMENT: 'sandbox',
+  };
+  const unchanged = () => new UnchangedError(unchangedMessage);
+
+  test.each([purchase, adjustment])(
+    'and says that nothing was changed, the same is asked for anew: %s',
+    async (line) => {
+      const shell = failingAt(env, unchanged());
+      await shell.run(line);
+      const { code, stderr } = await shell.run(line);
+      expect([code, stderr, shell.calls.length]).toEqual([0, expect.not.stringContaining('this finishes'), 2]);
+    },
+  );
+
+  test('and says that nothing was changed, an earlier try is as unknown as before', async () => {
+    const shell = failingAt(env, lost(), unchanged());
+    for (let time = 0; time < 3; time += 1) await shell.run(purchase);
+    expect(new Set(sentIds(shell)).size).toBe(1);
+  });
+
+  test('in other words than ours, the same is not sent again', async () => {
+    const shell = failingAt(env, new UnavailableError('upstream timed out'));
+    await shell.run(adjustment);
+    expect([(await shell.run(adjustment)).code, shell.calls.length]).toEqual([11, 1]);
+  });
 });
