@@ -41,6 +41,21 @@ const lineOf = (number: string) => `invoiceId = (SELECT id FROM invoices WHERE n
 describe('doctor finds', () => {
   test.each<[string, CheckName, string, (change: Damage) => void]>([
     [
+      'an entry that lost its seal, behind all others',
+      'ledger-chain',
+      'entry ID does not fit the one before it',
+      ({ append, run }) => {
+        const id = append(book.young, { type: 'adjustment', amountCents: -10n, grantEntryId: book.dollars });
+        run(`UPDATE ledgerEntries SET hash = '' WHERE id = ?`, id);
+      },
+    ],
+    [
+      'a finalized invoice that lost its seal',
+      'invoice-seals',
+      'invoice INV-000001 is not as it was when it was finalized',
+      ({ run }) => run(`UPDATE invoices SET contentHash = '' WHERE ${first}`),
+    ],
+    [
       'tiers with a gap of one',
       'tiers',
       'item ID of contract ID has tiers with a gap or overlap',

@@ -117,23 +117,31 @@ describe.each(places)('a ledger that is known, on $engine,', ({ placeOf }) => {
     expect(blocks.map(({ id }) => id)).toEqual([grantId, ...made]);
   });
 
-  test('that is broken lets nothing be written, neither now nor later', async () => {
+  /** Writes an adjustment behind the program's back, which has no seal. */
+  async function writeUnsealed(amounts: { readonly amountCents: bigint; readonly balanceAfterCents?: bigint }) {
     await store.write(async (tx) => {
-      const [entry] = await tx.selectFrom('ledgerEntries').selectAll().execute();
+      const [entry] = await tx.selectFrom('ledgerEntries').selectAll().orderBy('seq').execute();
       if (entry === undefined) throw new Error('there is a grant');
       const { seq: _, hash: _hash, isPromotional: _flag, ...row } = entry;
-      const wrong = {
-        ...row,
-        id: randomUUIDv7(),
-        type: 'adjustment' as const,
-        grantEntryId: grantId,
-        isPromotional: true,
-      };
+      const facts = { id: randomUUIDv7(), type: 'adjustment' as const, grantEntryId: grantId, isPromotional: true };
       await tx
         .insertInto('ledgerEntries')
-        .values({ ...wrong, amountCents: -1n })
+        .values({ ...row, ...facts, ...amounts })
         .execute();
     });
+  }
+
+  test('is read anew where its newest entry has no seal, which is as good as any other that has none', async () => {
+    await writeUnsealed({ amountCents: -100n, balanceAfterCents: 900n });
+    expect([await leftIn(here), await leftIn(there)]).toEqual(['900', '900']);
+    await writeUnsealed({ amountCents: -200n, balanceAfterCents: 700n });
+    expect([await leftIn(here), await leftIn(there)]).toEqual(['700', '700']);
+    await take(here, 700);
+    expect(await leftIn(there)).toBe('0');
+  });
+
+  test('that is broken lets nothing be written, neither now nor later', async () => {
+    await writeUnsealed({ amountCents: -1n });
     for (const world of [here, there, here]) await expect(take(world, 1)).rejects.toThrow('is wrong');
   });
 });
