@@ -138,6 +138,31 @@ test('as many replacements as make the tail anew are seen as well', async () => 
   }
 });
 
+test('a list is read anew after a rebuild, even if all that tells a change has begun again', async () => {
+  const store = await open(file, { eventUpkeep: { longestTail: 320, leastKept: 1 } });
+  await store.write(insertTwoOrganizations);
+  const rebuild = async () => await store.write(async (tx) => await store.events.upkeep?.rebuild(tx));
+  const send = async (name: string, propertiesJson: string) => {
+    const events = Array.from({ length: 10 }, (_, index) => eventOf(`${name}${index}`, { propertiesJson }));
+    await store.write((tx) => store.events.append(tx, 'org-a', events, always));
+  };
+  const totals = async () => {
+    const lists = [{}, { customerId: 'customer' }].map((filter) => pageOf(store, { ...filter, limit: 1, offset: 0 }));
+    return (await Promise.all(lists)).map(({ total }) => total);
+  };
+  await rebuild();
+  await send('first', '{}');
+  // Events that no list finds, and no trace of that.
+  withSqlite((database) => database.exec('DELETE FROM "eventTail"; DELETE FROM "eventTailPieces"'));
+  expect(await totals()).toEqual([0, 0]);
+  withSqlite((database) => database.exec('DELETE FROM "eventUpkeep"'));
+  await rebuild();
+  // As many new ones as replacements: they count as many changes as there were before.
+  await send('second', '{}');
+  await send('second', '{"tokens":1}');
+  expect(await totals()).toEqual([20, 20]);
+});
+
 test.each([
   ['all', {}],
   ['of one name', { eventName: 'request' }],
