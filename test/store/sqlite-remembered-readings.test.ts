@@ -266,3 +266,34 @@ test('a tail is read anew after a rebuild, even if all that tells a change has b
   await store.write((tx) => store.events.append(tx, 'org-a', [...again, ...replaced], () => true));
   expect((await store.read(sums)).slice(0, 2)).toEqual([6 + 12, 4 + 8]);
 });
+
+test('totals and columns of days are read anew after a rebuild that had to number their revisions anew', async () => {
+  const eventUpkeep = { longestTail: 1, leastKept };
+  const [one, two] = [await open(file, { eventUpkeep }), await open(file, { eventUpkeep })];
+  await one.write(insertTwoOrganizations);
+  const send = async (tokens: number) => {
+    const events = Array.from({ length: 60 }, (_, place) =>
+      eventOf(`k${place}`, { timestampEpochMs: (place * day) / 60, propertiesJson: `{"tokens":${tokens}}` }),
+    );
+    await one.write((tx) => one.events.append(tx, 'org-a', events, () => true));
+  };
+  const dimensions = { needsEventName: false, propertyKeys: [] };
+  /** A whole day, whole hours of it, and a part of one: of totals, of those of hours, and of columns. */
+  const sums = async (store: Store) => {
+    const bounds = [day, day / 2, day / 50].map((to) => [0, to]);
+    const found = bounds.map(async (boundsEpochMs) => {
+      const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs, isStanding: true };
+      const [[reading] = []] = await store.read((tx) =>
+        aggregateOne(store.events, tx, { ...of, rules: sumOfTokens, dimensions }),
+      );
+      return Number(reading?.quantity ?? 0);
+    });
+    return await Promise.all(found);
+  };
+  await send(1);
+  for (const store of [one, two, one, two]) expect(await sums(store)).toEqual([60, 30, 2]);
+  await send(2);
+  withSqlite((database) => database.exec('DELETE FROM "eventUpkeep"'));
+  await one.write(async (tx) => await one.events.upkeep?.rebuild(tx));
+  for (const store of [one, two]) expect(await sums(store)).toEqual([120, 60, 4]);
+});

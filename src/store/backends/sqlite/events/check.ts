@@ -56,10 +56,12 @@ export function rebuildDerived(
   keys: SqliteEventKeys,
   thresholds: UpkeepThresholds,
 ): void {
-  connection.execute(`DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
+  // Where the count of revisions is lost it goes on behind those of segments, which a process may hold by id and revision.
+  connection.execute(`INSERT INTO "eventUpkeep" ("id", "tailCount", "revision")
+      SELECT 1, 0, ifnull(max("revision"), 0) FROM "eventSegments" WHERE true ON CONFLICT DO NOTHING;
+    DELETE FROM "eventTotals"; DELETE FROM "eventRules"; DELETE FROM "eventSegments";
     DELETE FROM "eventKeyPieces"; DELETE FROM "eventKeyRuns"; DELETE FROM "eventKeyTail"; DELETE FROM "eventTail";
     DELETE FROM "eventTailPieces";
-    INSERT INTO "eventUpkeep" VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
     INSERT INTO "eventTail" SELECT "customerSeq", "timestampEpochMs", "seq" FROM "events"`);
   const keyHash = createKeyHashes();
   const insert = connection.prepare('INSERT INTO "eventKeyTail" VALUES (?, ?)');
