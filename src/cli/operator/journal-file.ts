@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 
 import { hashedLength, namedHash } from './journal-line.ts';
 import { whileLocked } from '../target/lock-file.ts';
-import { makePrivateDirectory, openPrivateFile } from '../target/private-file.ts';
+import { makePrivateDirectory, openPrivateFile, withPrivateFile } from '../target/private-file.ts';
 import type { Machine } from '../target/private-file.ts';
 
 const lineEnd = 0x0a;
@@ -46,25 +46,12 @@ export type Append = (line: (previous: string | undefined) => string) => void;
 export function createJournalFile(path: string, machine: Machine): JournalFile {
   let shown = 0;
   return {
-    read() {
-      const file = openPrivateFile(path, machine, constants.O_RDONLY);
-      if (file === undefined) return [];
-      try {
-        return [...linesWithin(file, 0, fstatSync(file).size)];
-      } finally {
-        closeSync(file);
-      }
-    },
+    read: () => withPrivateFile(path, machine, (file) => [...linesWithin(file, 0, fstatSync(file).size)]) ?? [],
     startAfter(mark) {
-      const file = openPrivateFile(path, machine, constants.O_RDONLY);
-      if (file === undefined) return false;
-      try {
-        const isThere = headAt(file, mark.bytes) === mark.head;
-        if (isThere) shown = mark.bytes;
-        return isThere;
-      } finally {
-        closeSync(file);
-      }
+      const head = withPrivateFile(path, machine, (file) => headAt(file, mark.bytes));
+      if (head !== mark.head) return false;
+      shown = mark.bytes;
+      return true;
     },
     async hold(write, follower) {
       await makePrivateDirectory(dirname(path), machine, 'TALLY_DATA_DIR');

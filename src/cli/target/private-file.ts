@@ -59,10 +59,15 @@ export function damaged(path: string, what: string): BillingError {
 
 /** The text of such a file; undefined if there is none. Throws what `openPrivateFile` throws. */
 export function readPrivateText(path: string, machine: Machine): string | undefined {
+  return withPrivateFile(path, machine, (file) => readFileSync(file, 'utf8'));
+}
+
+/** What `read` makes of such a file, which is open meanwhile; undefined if there is none. Throws what `openPrivateFile` throws. */
+export function withPrivateFile<T>(path: string, machine: Machine, read: (file: number) => T): T | undefined {
   const file = openPrivateFile(path, machine, constants.O_RDONLY);
   if (file === undefined) return undefined;
   try {
-    return readFileSync(file, 'utf8');
+    return read(file);
   } finally {
     closeSync(file);
   }
