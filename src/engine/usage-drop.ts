@@ -12,7 +12,7 @@ import type { OperationTable, ResponseBody } from '../operations/index.ts';
 import { listBudgets } from '../store/records/budgets.ts';
 import { listOwnedContracts, type OwnedContract } from '../store/records/census.ts';
 import { type Contract, findContract } from '../store/records/contracts.ts';
-import { type FrozenUsage, listFrozenUsage, writeFrozenUsage } from '../store/records/frozen-usage.ts';
+import { type FrozenUsage, writeFrozenUsage } from '../store/records/frozen-usage.ts';
 import { type Invoice, listInvoicesOfContract } from '../store/records/invoices.ts';
 import { listLedger } from '../store/records/ledger.ts';
 import { updateOrganization } from '../store/records/organizations.ts';
@@ -20,7 +20,7 @@ import { billingTermsOf } from './contract-terms.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext, Undertaking } from './handler.ts';
 import { inTransaction, keepTime } from './transaction.ts';
-import { frozenUsageOf, isDropped, keyOf, windowKey } from './usage-frozen.ts';
+import { frozenByWindow, frozenUsageOf, isDropped, windowKey } from './usage-frozen.ts';
 import { meteringFor, type MeteringOptions } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
 import { wireTimestamp } from './wire.ts';
@@ -173,7 +173,7 @@ async function freeze(context: CallContext, contractIds: readonly string[], befo
     const [first] = claims;
     if (first === undefined) continue;
     const options = await meteringOf(context, contractId);
-    const frozen = new Map((await listFrozenUsage(tx, orgId, contractId)).map((usage) => [keyOf(usage), usage]));
+    const frozen = await frozenByWindow(context, contractId);
     const windows = claims
       .map(({ window }) => window)
       .filter((window) => !isDropped(context, window.start) && !tells(frozen.get(windowKey(window)), options));

@@ -62,8 +62,7 @@ export async function readFrozenUsage(
   contractId: string,
   { windows, options }: { readonly windows: readonly MeteringWindow[]; readonly options: MeteringOptions },
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
-  const { tx, orgId } = context;
-  const frozen = new Map((await listFrozenUsage(tx, orgId, contractId)).map((usage) => [keyOf(usage), usage]));
+  const frozen = await frozenByWindow(context, contractId);
   const { eventNames, properties = [] } = options.filter ?? {};
   const found = new Map<MeteringWindow, MeteredUsage>();
   for (const window of windows) {
@@ -77,6 +76,14 @@ export async function readFrozenUsage(
     found.set(window, thawed(window, usage));
   }
   return found;
+}
+
+/** What was frozen of a contract, by the `windowKey` of its windows. */
+export async function frozenByWindow(
+  { tx, orgId }: RetentionContext,
+  contractId: string,
+): Promise<ReadonlyMap<string, FrozenUsage>> {
+  return new Map((await listFrozenUsage(tx, orgId, contractId)).map((usage) => [keyOf(usage), usage]));
 }
 
 /** What a meter read of a window, as it is kept. */
@@ -114,6 +121,6 @@ export function windowKey({ item, start }: Pick<MeteringWindow, 'item' | 'start'
 }
 
 /** The same text as `windowKey` gives for the window that was frozen. */
-export function keyOf({ itemId, startEpochMs }: Pick<FrozenUsage, 'itemId' | 'startEpochMs'>): string {
+function keyOf({ itemId, startEpochMs }: Pick<FrozenUsage, 'itemId' | 'startEpochMs'>): string {
   return `${itemId} ${startEpochMs}`;
 }
