@@ -27,8 +27,7 @@ export type OutputFlags = Pick<GlobalFlags, 'output' | 'json' | 'columns' | 'jq'
 
 /** The format that the flags ask for; without one a table on a terminal, and TSV elsewhere. */
 export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputChoice {
-  const isJson = flags.json !== undefined || flags.jq !== undefined;
-  const format = flags.output ?? (isJson ? 'json' : stdout.isTerminal ? 'table' : 'tsv');
+  const format = askedFormat(flags) ?? (stdout.isTerminal ? 'table' : 'tsv');
   if (!isFormat(format)) {
     throw new BillingError('usage', `-o ${format}: not a known format`, {
       hint: `give one of ${outputFormats.join(', ')}`,
@@ -53,8 +52,7 @@ export function chooseOutput(flags: OutputFlags, stdout: OutputStream): OutputCh
 
 /** Throws a usage error for a format that a command does not have; `formats` are those that it has. */
 export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[]): void {
-  const isJson = flags.json !== undefined || flags.jq !== undefined;
-  const asked = flags.output ?? (isJson ? 'json' : undefined);
+  const asked = askedFormat(flags);
   const has = formats.length === 0 ? 'it prints plain text only' : `its formats are ${formats.join(', ')}`;
   if (asked !== undefined && !(formats as readonly string[]).includes(asked)) {
     throw new BillingError('usage', `-o ${asked} cannot be used with this command`, { hint: has });
@@ -62,6 +60,10 @@ export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[
   if (flags.columns !== undefined && !formats.includes('table')) {
     throw new BillingError('usage', '--columns cannot be used with this command', { hint: has });
   }
+}
+
+function askedFormat({ output, json, jq }: OutputFlags): string | undefined {
+  return output ?? (json === undefined && jq === undefined ? undefined : 'json');
 }
 
 /** The text of an answer, ending in a line end if it is not empty. */
