@@ -81,16 +81,11 @@ async function serve(flags: ServeFlags, session: Session): Promise<void> {
   const { dependencies, terminal } = session;
   allowFormats(session.flags, []);
   const port = wholeNumber('--port', flags.port, 65_535);
-  const rateLimitPerMinute =
-    flags.rateLimit === undefined ? undefined : wholeNumber('--rate-limit', flags.rateLimit, Number.MAX_SAFE_INTEGER);
-  const billEverySeconds =
-    flags.billEvery === undefined
-      ? limits.billEverySeconds
-      : wholeNumber('--bill-every', flags.billEvery, longestPauseSeconds);
-  const noticeMilliseconds =
-    flags.drainSeconds === undefined
-      ? 0
-      : wholeNumber('--drain-seconds', flags.drainSeconds, longestPauseSeconds) * 1000;
+  const rateLimit = flags.rateLimit ?? String(limits.requestsPerMinute);
+  const rateLimitPerMinute = wholeNumber('--rate-limit', rateLimit, Number.MAX_SAFE_INTEGER);
+  const billEvery = flags.billEvery ?? String(limits.billEverySeconds);
+  const billEverySeconds = wholeNumber('--bill-every', billEvery, longestPauseSeconds);
+  const noticeMilliseconds = wholeNumber('--drain-seconds', flags.drainSeconds ?? '0', longestPauseSeconds) * 1000;
   const tls = await tlsOf(flags, session);
   const target = requireEmbedded(await session.target(), 'serve');
   if (target.database === inMemory) throw unreachable();

@@ -86,7 +86,7 @@ export interface ServeOptions {
   /** Proxies whose X-Forwarded-For is trusted, as CIDR separated by commas. */
   readonly trustProxy: string | undefined;
   /** Requests per minute and address; 0 lifts the limit. */
-  readonly rateLimitPerMinute: number | undefined;
+  readonly rateLimitPerMinute: number;
   /** Seconds between two bill runs; 0 for no runs. */
   readonly billEverySeconds: number;
   /** How long, when told to stop, it reports itself as not ready while it still answers. */
