@@ -226,17 +226,18 @@ function httpsProxy(): { readonly url: string; readonly except: string } | undef
 
 async function directories(): Promise<{ config: string; data: string }> {
   const { userDirectories } = await import('./cli/target/user-directories.ts');
+  const accountHome = () => account()?.homedir;
   const found = userDirectories({ env, platform: process.platform, accountHome });
   // The library of profiles asks the system for a home directory when it is loaded, and fails if there is none.
   if (env['HOME'] === undefined && accountHome() === undefined) env['HOME'] = found.config;
   return found;
 }
 
-function accountHome(): string | undefined {
+/** The account that runs this process; undefined in a container that runs as a user id that its system does not know. */
+function account() {
   try {
-    return process.getBuiltinModule('node:os').userInfo().homedir;
+    return process.getBuiltinModule('node:os').userInfo();
   } catch {
-    // A container may run as a user id that its system does not know.
     return undefined;
   }
 }
@@ -317,12 +318,6 @@ function randomBytes(count: number): Uint8Array {
   return process.getBuiltinModule('node:crypto').randomBytes(count);
 }
 
-/** Some machines, such as containers, do not know the name of the user who runs a process. */
 function operator(): string {
-  const { userInfo } = process.getBuiltinModule('node:os');
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
+  return account()?.username ?? `user ${process.getuid?.() ?? 'unknown'}`;
 }
