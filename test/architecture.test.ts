@@ -204,7 +204,6 @@ describe('size', () => {
   /** A longer file is one idea all the same; the reason says which. */
   const longForAReason: Record<string, string> = {
     'src/store/database.ts': 'every table in one place, with the promises that hold for all of them',
-    'src/operations/catalog.ts': 'declarations of products, prices and plans, which refer to each other',
     'src/library/operations.ts': 'generated: what every operation takes and answers, for those who use the library',
     'test/model/commands.ts': 'every kind of call that a random story makes, with its weight, in one table',
   };

@@ -8,7 +8,6 @@ import {
   cents,
   centsInput,
   decimalInput,
-  integerInput,
   listOf,
   noParams,
   noQuery,
@@ -20,57 +19,19 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-import { isMoreThanZero } from './field-rules.ts';
-import { billingModes, currency, depletionActions, priceIntervals, pricingModels, tierings } from './wire-values.ts';
+import { currency, depletionActions, pricingModels } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
-import { ruleIssue } from './cross-rules.ts';
-import { underRule } from './plain.ts';
+import { pricing, pricingInput } from './pricing-fields.ts';
 
 /** When invoices of a plan are sent: at finalization, or by command (semantics 5). */
-export const sendMethods = ['auto', 'manual'] as const;
+const sendMethods = ['auto', 'manual'] as const;
 
 const product = z.strictObject({
   id: uuid,
   name: z.string(),
   description: z.string().optional(),
   createdAt: timestamp,
-});
-
-/** Tiers as they are given: an empty or absent maxQty means no end. */
-export const tierInput = underRule(
-  'tier',
-  z.strictObject({
-    minQty: decimalInput
-      .optional()
-      .describe('First quantity of the tier; follows from the previous tier when not given.'),
-    maxQty: z
-      .union([z.literal(''), decimalInput], { error: 'must be a decimal such as "12.50", or empty in the last tier' })
-      .optional()
-      .describe('Last quantity of the tier, included; empty in the last one.'),
-    unitAmount: decimalInput.optional().describe('Price of one unit in USD.'),
-    flatAmount: decimalInput.optional().describe('Amount owed once when the tier is used, in USD.'),
-  }),
-);
-
-const pricing = z.strictObject({
-  id: uuid,
-  productId: uuid,
-  productName: z.string(),
-  name: z.string(),
-  model: z.enum(pricingModels),
-  billingMode: z.enum(billingModes),
-  tiering: z.enum(tierings),
-  createdAt: timestamp,
-  description: z.string().optional(),
-  unitAmount: z.string().optional(),
-  flatAmount: z.string().optional(),
-  priceInterval: z.enum(priceIntervals).optional(),
-  priceIntervalCount: z.int().optional(),
-  meterId: uuid.optional(),
-  pricingTiers: z
-    .array(z.strictObject({ unitAmount: z.string(), minQty: z.string(), maxQty: z.string(), flatAmount: z.string() }))
-    .optional(),
 });
 
 const plan = z.strictObject({
@@ -163,85 +124,7 @@ export const catalogOperations = [
     status: 201,
     params: noParams,
     query: noQuery,
-    body: z
-      .strictObject({
-        productId: referenceTo('products').optional().describe('Product that the price is for; or give productName.'),
-        productName: text().optional().describe('Product by name; it is created when there is none.'),
-        productDescription: text(limits.descriptionCharacters)
-          .optional()
-          .describe('Description of a product created by this call.'),
-        name: text().describe('Name of the price.'),
-        description: text(limits.descriptionCharacters).optional().describe('What the price is for.'),
-        model: z
-          .enum(pricingModels)
-          .describe('FLAT: quantity x unit; TIER: tiers on the plan quantity; USAGE: a meter.'),
-        billingMode: z.enum(billingModes).default('RECURRING').describe('How often it is billed.'),
-        tiering: z.enum(tierings).optional().describe('When not given: GRADUATED with tiers, NONE without.'),
-        unitAmount: decimalInput
-          .optional()
-          .describe('Price of one unit in USD; required for FLAT. USAGE may leave it to the rate card of its meter.'),
-        flatAmount: decimalInput.optional().describe('Amount owed each period, in USD.'),
-        priceInterval: z.enum(priceIntervals).optional().describe('Required when RECURRING.'),
-        priceIntervalCount: integerInput(1, limits.priceIntervalCount)
-          .optional()
-          .describe('Intervals in a period; 1 when not given.'),
-        meterId: referenceTo('meters').optional().describe('Meter whose quantity is priced; required for USAGE.'),
-        pricingTiers: z
-          .array(tierInput)
-          .min(1)
-          .max(limits.pricingTiers)
-          .meta({ flag: 'tier' })
-          .optional()
-          .describe('Tiers, ascending; the upper bound is included.'),
-      })
-      .superRefine((input, context) => {
-        if ((input.productId === undefined) === (input.productName === undefined)) {
-          context.addIssue(ruleIssue(['productId'], 'exactly one of productId and productName is required'));
-        }
-        if (input.productDescription !== undefined && input.productName === undefined) {
-          context.addIssue(ruleIssue(['productDescription'], 'goes with productName only'));
-        }
-        if (input.model === 'FLAT' && input.unitAmount === undefined) {
-          context.addIssue(ruleIssue(['unitAmount'], 'is required for FLAT'));
-        }
-        if (input.model === 'FLAT' && input.tiering !== undefined && input.tiering !== 'NONE') {
-          context.addIssue(ruleIssue(['tiering'], 'must be NONE for FLAT'));
-        }
-        if (input.model === 'USAGE' && input.meterId === undefined) {
-          context.addIssue(ruleIssue(['meterId'], 'is required for USAGE'));
-        }
-        if (input.model !== 'USAGE' && input.meterId !== undefined) {
-          context.addIssue(ruleIssue(['meterId'], 'goes with USAGE only'));
-        }
-        const isTiered = input.model === 'TIER' || (input.tiering !== undefined && input.tiering !== 'NONE');
-        if (isTiered && input.pricingTiers === undefined) {
-          context.addIssue(ruleIssue(['pricingTiers'], 'is required for a tiered price'));
-        }
-        if (input.model === 'TIER' && input.tiering === 'NONE') {
-          context.addIssue(ruleIssue(['tiering'], 'must be GRADUATED or VOLUME for TIER'));
-        }
-        if (input.pricingTiers !== undefined && (input.model === 'FLAT' || input.tiering === 'NONE')) {
-          context.addIssue(ruleIssue(['pricingTiers'], 'goes with a tiered price only'));
-        }
-        if (input.pricingTiers !== undefined && input.unitAmount !== undefined) {
-          context.addIssue(ruleIssue(['unitAmount'], 'goes into the tiers of a tiered price'));
-        }
-        if (input.model === 'TIER' && isMoreThanZero(input.flatAmount)) {
-          context.addIssue(ruleIssue(['flatAmount'], 'goes into the tiers of a TIER price'));
-        }
-        if (input.billingMode === 'RECURRING' && input.priceInterval === undefined) {
-          context.addIssue(ruleIssue(['priceInterval'], 'is required when RECURRING'));
-        }
-        if (
-          input.billingMode === 'ONE_TIME' &&
-          (input.priceInterval !== undefined || input.priceIntervalCount !== undefined)
-        ) {
-          context.addIssue(ruleIssue(['priceInterval'], 'goes with RECURRING only'));
-        }
-        if (input.billingMode === 'ONE_TIME' && input.model === 'USAGE') {
-          context.addIssue(ruleIssue(['billingMode'], 'must be RECURRING for USAGE'));
-        }
-      }),
+    body: pricingInput,
     response: one(pricing),
     errors: ['invalidInput'],
     command: { group: 'pricing', verb: 'create' },

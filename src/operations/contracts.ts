@@ -7,7 +7,6 @@ import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import { hasLongMarks, longMarksMessage } from '../normal-text.ts';
 import { budgetInput } from './budgets.ts';
-import { tierInput } from './catalog.ts';
 import { exampleIds } from './example-ids.ts';
 import {
   cents,
@@ -36,6 +35,7 @@ import { isStorable } from './field-rules.ts';
 import { depletionActions } from './wire-values.ts';
 import { defineOperation } from './operation.ts';
 import type { View } from './operation.ts';
+import { tierInput } from './pricing-fields.ts';
 
 const wireTier = z.strictObject({
   minQty: z.string(),
