@@ -56,52 +56,39 @@ export const pricingInput = z
       .describe('Tiers, ascending; the upper bound is included.'),
   })
   .superRefine((input, context) => {
-    if ((input.productId === undefined) === (input.productName === undefined)) {
-      context.addIssue(ruleIssue(['productId'], 'exactly one of productId and productName is required'));
-    }
-    if (input.productDescription !== undefined && input.productName === undefined) {
-      context.addIssue(ruleIssue(['productDescription'], 'goes with productName only'));
-    }
-    if (input.model === 'FLAT' && input.unitAmount === undefined) {
-      context.addIssue(ruleIssue(['unitAmount'], 'is required for FLAT'));
-    }
-    if (input.model === 'FLAT' && input.tiering !== undefined && input.tiering !== 'NONE') {
-      context.addIssue(ruleIssue(['tiering'], 'must be NONE for FLAT'));
-    }
-    if (input.model === 'USAGE' && input.meterId === undefined) {
-      context.addIssue(ruleIssue(['meterId'], 'is required for USAGE'));
-    }
-    if (input.model !== 'USAGE' && input.meterId !== undefined) {
-      context.addIssue(ruleIssue(['meterId'], 'goes with USAGE only'));
-    }
-    const isTiered = input.model === 'TIER' || (input.tiering !== undefined && input.tiering !== 'NONE');
-    if (isTiered && input.pricingTiers === undefined) {
-      context.addIssue(ruleIssue(['pricingTiers'], 'is required for a tiered price'));
-    }
-    if (input.model === 'TIER' && input.tiering === 'NONE') {
-      context.addIssue(ruleIssue(['tiering'], 'must be GRADUATED or VOLUME for TIER'));
-    }
-    if (input.pricingTiers !== undefined && (input.model === 'FLAT' || input.tiering === 'NONE')) {
-      context.addIssue(ruleIssue(['pricingTiers'], 'goes with a tiered price only'));
-    }
-    if (input.pricingTiers !== undefined && input.unitAmount !== undefined) {
-      context.addIssue(ruleIssue(['unitAmount'], 'goes into the tiers of a tiered price'));
-    }
-    if (input.model === 'TIER' && isMoreThanZero(input.flatAmount)) {
-      context.addIssue(ruleIssue(['flatAmount'], 'goes into the tiers of a TIER price'));
-    }
-    if (input.billingMode === 'RECURRING' && input.priceInterval === undefined) {
-      context.addIssue(ruleIssue(['priceInterval'], 'is required when RECURRING'));
-    }
-    if (
-      input.billingMode === 'ONE_TIME' &&
-      (input.priceInterval !== undefined || input.priceIntervalCount !== undefined)
-    ) {
-      context.addIssue(ruleIssue(['priceInterval'], 'goes with RECURRING only'));
-    }
-    if (input.billingMode === 'ONE_TIME' && input.model === 'USAGE') {
-      context.addIssue(ruleIssue(['billingMode'], 'must be RECURRING for USAGE'));
-    }
+    const { model, tiering, pricingTiers, unitAmount, meterId, productName, priceInterval } = input;
+    const isTiered = model === 'TIER' || (tiering !== undefined && tiering !== 'NONE');
+    const isOnce = input.billingMode === 'ONE_TIME';
+    const hasInterval = priceInterval !== undefined || input.priceIntervalCount !== undefined;
+    const rules: readonly (readonly [isBroken: boolean, field: keyof typeof input, message: string])[] = [
+      [
+        (input.productId === undefined) === (productName === undefined),
+        'productId',
+        'exactly one of productId and productName is required',
+      ],
+      [
+        input.productDescription !== undefined && productName === undefined,
+        'productDescription',
+        'goes with productName only',
+      ],
+      [model === 'FLAT' && unitAmount === undefined, 'unitAmount', 'is required for FLAT'],
+      [model === 'FLAT' && isTiered, 'tiering', 'must be NONE for FLAT'],
+      [model === 'USAGE' && meterId === undefined, 'meterId', 'is required for USAGE'],
+      [model !== 'USAGE' && meterId !== undefined, 'meterId', 'goes with USAGE only'],
+      [isTiered && pricingTiers === undefined, 'pricingTiers', 'is required for a tiered price'],
+      [model === 'TIER' && tiering === 'NONE', 'tiering', 'must be GRADUATED or VOLUME for TIER'],
+      [
+        pricingTiers !== undefined && (model === 'FLAT' || tiering === 'NONE'),
+        'pricingTiers',
+        'goes with a tiered price only',
+      ],
+      [pricingTiers !== undefined && unitAmount !== undefined, 'unitAmount', 'goes into the tiers of a tiered price'],
+      [model === 'TIER' && isMoreThanZero(input.flatAmount), 'flatAmount', 'goes into the tiers of a TIER price'],
+      [!isOnce && priceInterval === undefined, 'priceInterval', 'is required when RECURRING'],
+      [isOnce && hasInterval, 'priceInterval', 'goes with RECURRING only'],
+      [isOnce && model === 'USAGE', 'billingMode', 'must be RECURRING for USAGE'],
+    ];
+    for (const [isBroken, field, message] of rules) if (isBroken) context.addIssue(ruleIssue([field], message));
   });
 
 /** A price as it is shown (interface 4.8). */
