@@ -231,8 +231,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
   addChecks(app, setup, rateLimits);
   addLateAnswers(app);
   const noteFailure = addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
-  const callerOf = async (request: FastifyRequest): Promise<Caller> =>
-    await authenticate({ request, engine, rateLimits });
+  const callerOf = async (request: FastifyRequest): Promise<Caller> => await authenticate(request, engine, rateLimits);
   addRoutes(app, allOperations, {
     engine,
     // The engine checks the scope again. Checked here first, so that a key without it does not learn whether its body parses.
@@ -281,13 +280,7 @@ function tellEnd({ metrics, log }: ServerOptions, entry: RequestLog): void {
   log?.(entry);
 }
 
-interface Admission {
-  readonly request: FastifyRequest;
-  readonly engine: Engine;
-  readonly rateLimits: RateLimits;
-}
-
-async function authenticate({ request, engine, rateLimits }: Admission): Promise<Caller> {
+async function authenticate(request: FastifyRequest, engine: Engine, rateLimits: RateLimits): Promise<Caller> {
   const key = keyOf(request.raw);
   rateLimits.checkRefusedKeys(request);
   try {
