@@ -20,13 +20,15 @@ export function createNamedTurns(): NamedTurns {
   let isAlone = false;
   let waiting: Waiting[] = [];
 
+  /** Whether nothing that runs is in the way of a turn, but for work that is alone. */
+  const isIdle = (turn: string | undefined): boolean => (turn === undefined ? running.size === 0 : !running.has(turn));
+
   function beginNext(): void {
     const still: Waiting[] = [];
     let isHeld = isAlone;
     for (const each of waiting) {
       const { turn } = each;
-      const isFree = turn === undefined ? running.size === 0 : !running.has(turn);
-      if (!isHeld && isFree) {
+      if (!isHeld && isIdle(turn)) {
         if (turn === undefined) isAlone = isHeld = true;
         else running.add(turn);
         each.begin();
@@ -40,8 +42,7 @@ export function createNamedTurns(): NamedTurns {
   }
 
   return {
-    isFree: (turn) =>
-      !isAlone && waiting.length === 0 && (turn === undefined ? running.size === 0 : !running.has(turn)),
+    isFree: (turn) => !isAlone && waiting.length === 0 && isIdle(turn),
     async take(turn, work) {
       await new Promise<void>((resolve) => {
         waiting.push({ turn, begin: resolve });
