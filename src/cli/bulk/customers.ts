@@ -8,7 +8,7 @@ import { valueAt } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import type { BulkKind } from './kind.ts';
-import { throwIfOfFlags } from './rows.ts';
+import { problemOf } from './rows.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 export const customers: BulkKind = {
@@ -39,9 +39,7 @@ async function problemsOf(rows: readonly BulkRow[]): Promise<Problem[]> {
       if (twin !== undefined) throw new BillingError('usage', `externalCustomerId: the same as in line ${twin}`);
       lines.set(externalCustomerId, line);
     } catch (error) {
-      throwIfOfFlags(error, row);
-      if (!(error instanceof BillingError)) throw error;
-      problems.push({ line, message: error.message });
+      problems.push(problemOf(error, row));
     }
   }
   return problems;

@@ -23,7 +23,7 @@ import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts, namesOf } from './contracts.ts';
 import type { Contracts } from './contracts.ts';
 import type { BulkKind, BulkOptions, Plan, Summary } from './kind.ts';
-import { throwIfOfFlags } from './rows.ts';
+import { problemOf } from './rows.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
 interface GrantRow extends Omit<BulkRow, 'ownMembers'> {
@@ -92,9 +92,7 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       const hasMadeId = grant.externalId === undefined;
       read.push({ line, input: sent, grant: { ...grant, externalId, hasMadeId } });
     } catch (error) {
-      throwIfOfFlags(error, row);
-      if (!(error instanceof BillingError)) throw error;
-      problems.push({ line, message: error.message });
+      problems.push(problemOf(error, row));
     }
   }
   return { rows: read, problems, doubts };

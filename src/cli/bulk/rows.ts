@@ -24,14 +24,18 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Throws what is wrong with a value that a flag gives every row: no line of the file can be corrected for it. */
-export function throwIfOfFlags(error: unknown, { input, ownMembers }: BulkRow): void {
-  if (!(error instanceof InvalidInputError)) return;
-  const issues = error.issues.filter(({ path }) => {
+/**
+ * What is wrong with a row. Throws any other error, and what is wrong with a value that a flag gives every row: no line of the
+ * file can be corrected for it.
+ */
+export function problemOf(error: unknown, { line, input, ownMembers }: BulkRow): Problem {
+  if (!(error instanceof BillingError)) throw error;
+  const ofFlags = (error instanceof InvalidInputError ? error.issues : []).filter(({ path }) => {
     const [name = ''] = path.split(/[.[]/);
     return Object.hasOwn(input.body ?? {}, name) && !ownMembers.has(name);
   });
-  if (issues.length > 0) throw new InvalidInputError(issues, { cause: error });
+  if (ofFlags.length > 0) throw new InvalidInputError(ofFlags, { cause: error });
+  return { line, message: error.message };
 }
 
 /** What a column means. */
