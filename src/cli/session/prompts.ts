@@ -53,13 +53,13 @@ export async function completed(
     const positionals = [...typed];
     for (const [index, { placeholder, description, reference, choices }] of command.positionals.entries()) {
       if (positionals[index] !== '') continue;
-      const fetched = reference === undefined ? undefined : await service.choices(reference, positionals[0]);
+      const fetched = await service.choices(reference, positionals[0]);
       const message = say`${placeholder}${description === '' ? '' : ` (${description.replace(/\.$/, '')})`}`;
       positionals[index] = await answer(session, { message, choices: fetched ?? choices?.map(plainChoice) });
     }
     const flags: Record<string, readonly string[]> = { ...given.flags };
     for (const spec of missing) {
-      const fetched = spec.reference === undefined ? undefined : await service.choices(spec.reference, positionals[0]);
+      const fetched = await service.choices(spec.reference, positionals[0]);
       flags[spec.flag] = [await answerFor(session, { command, spec, fetched })];
     }
     return { ...given, positionals, flags };
@@ -81,7 +81,7 @@ export async function completedByRules(command: CommandSpec, given: Given, sessi
       const spec = await missedByRule(command, sofar, session);
       if (spec === undefined) return sofar;
       if (command.path === undefined) requireEmbedded(await session.target(), `${command.group} ${command.verb}`);
-      const fetched = spec.reference && (await service.choices(spec.reference, given.positionals[0]));
+      const fetched = await service.choices(spec.reference, given.positionals[0]);
       flags[spec.flag] = [await answerFor(session, { command, spec, fetched })];
     }
   } finally {
@@ -125,7 +125,12 @@ export const patienceMilliseconds = 5_000;
 function lateService(session: Session) {
   let opened: OpenBilling | undefined;
   return {
-    async choices(kind: ReferenceKind, firstId: string | undefined): Promise<readonly Choice[] | undefined> {
+    /** Undefined where there is nothing to choose from, as where a field refers to nothing. */
+    async choices(
+      kind: ReferenceKind | undefined,
+      firstId: string | undefined,
+    ): Promise<readonly Choice[] | undefined> {
+      if (kind === undefined) return undefined;
       const { choicesOf } = await import('./choices.ts');
       try {
         const options = { timeoutMilliseconds: patienceMilliseconds };
