@@ -14,7 +14,7 @@ import { openForWriting } from '../session/open-billing.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import { refusedByPolicy } from '../operator/policy.ts';
 import { checkFields, columnPaths, printBody, render } from '../output/output.ts';
-import { askForYes, confirmWrite } from '../session/prompts.ts';
+import { confirmShown } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -148,12 +148,10 @@ async function showTotals({ words, rows, view }: Summary, { terminal, flags }: S
 
 /** Asks in every environment: a file may not be the one that the person thinks it is. */
 async function confirm(session: Session, target: Target, words: string): Promise<void> {
-  if (target.environment === 'production') return await confirmWrite(session, target, say`${words}`);
-  if (session.flags.yes === true) return;
-  await askForYes(session, {
+  await confirmShown(session, target, {
+    effect: say`${words}`,
     message: say`Go ahead with ${words}?`,
     unasked: `${words}: not confirmed, nothing was sent`,
-    hint: 'in a script give --yes',
     declined: 'not confirmed: nothing was sent',
   });
 }

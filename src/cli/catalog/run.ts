@@ -13,7 +13,7 @@ import { reading } from '../session/open-session.ts';
 import { checkOutputFile, writeOutputFile } from '../files/output-file.ts';
 import { createWaitingNote } from '../session/patiently.ts';
 import { allowFormats, checkFields, jsonAnswer, printBody } from '../output/output.ts';
-import { askForYes, confirmWrite, isAgreed, mayAsk } from '../session/prompts.ts';
+import { confirmShown, isAgreed, mayAsk } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -120,16 +120,13 @@ async function diffWith(file: CatalogFile, { prune }: ChangeFlags, billing: Bill
 /** Shows the changes before it asks: a catalog holds the prices of all future customers. */
 async function confirmDiff(diff: CatalogDiff, session: Session, target: Target): Promise<void> {
   const { terminal, flags } = session;
-  const isProduction = target.environment === 'production';
   const isAsked = mayAsk(session) && !isAgreed(session, target);
   if (isAsked || flags.quiet !== true) terminal.err(diffText(diff, terminal.stderr));
   const effect = `Make ${counted(diff.changes.length, 'change')} to the catalog`;
-  if (isProduction) return await confirmWrite(session, target, say`${effect}`);
-  if (flags.yes === true) return;
-  await askForYes(session, {
+  await confirmShown(session, target, {
+    effect: say`${effect}`,
     message: say`${effect} on ${target.environment}?`,
     unasked: 'changes to the catalog need confirmation: nothing was changed',
-    hint: 'in a script give --yes',
     declined: 'not confirmed: nothing was changed',
   });
 }

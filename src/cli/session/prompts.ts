@@ -245,6 +245,19 @@ function nameOf(target: Target): string {
   return `${name}${profile}`;
 }
 
+/**
+ * Requires a yes in every environment, for what a person has seen: on production like any write, elsewhere a person's or
+ * `--yes`. Throws BillingError `refused`.
+ */
+export async function confirmShown(
+  session: Session,
+  target: Target,
+  { effect, ...words }: { readonly effect: SafeText } & Pick<YesOrNo, 'message' | 'unasked' | 'declined'>,
+): Promise<void> {
+  if (target.environment === 'production') return await confirmWrite(session, target, effect);
+  if (session.flags.yes !== true) await askForYes(session, { hint: 'in a script give --yes', ...words });
+}
+
 interface Confirmation extends Omit<YesOrNo, 'message' | 'shown'> {
   readonly head: SafeText;
   readonly effect: Effect;
