@@ -223,22 +223,17 @@ function targetIssues(
   const { basePricingId, ...members } = input;
   const item = sources.find((source) => source.pricingId === basePricingId);
   if (item === undefined) return [];
-  const isTiered = item.tiering !== 'NONE';
-  return [
-    ...(Object.values(members).every((member) => member === undefined)
-      ? [{ path, message: 'overrides nothing: give unitAmount, flatAmount, pricingTiers or quantity' }]
-      : []),
-    ...(isTiered && input.unitAmount !== undefined
-      ? [{ path: `${path}.unitAmount`, message: 'this price has tiers: override pricingTiers' }]
-      : []),
-    ...(!isTiered && input.pricingTiers !== undefined
-      ? [{ path: `${path}.pricingTiers`, message: 'this price has no tiers: override unitAmount' }]
-      : []),
-    ...(item.model === 'TIER' && isMoreThanZero(input.flatAmount)
-      ? [{ path: `${path}.flatAmount`, message: 'this price has its flat amounts in its tiers: override pricingTiers' }]
-      : []),
-    ...(item.model === 'USAGE' && input.quantity !== undefined
-      ? [{ path: `${path}.quantity`, message: 'a price by usage takes its quantity from its meter' }]
-      : []),
+  const { model, tiering } = item;
+  const isEmpty = Object.values(members).every((member) => member === undefined);
+  const isTiered = tiering !== 'NONE';
+  const hasFlatAmount = model === 'TIER' && isMoreThanZero(input.flatAmount);
+  const hasQuantity = model === 'USAGE' && input.quantity !== undefined;
+  const rules: readonly (readonly [isBroken: boolean, member: string, message: string])[] = [
+    [isEmpty, '', 'overrides nothing: give unitAmount, flatAmount, pricingTiers or quantity'],
+    [isTiered && input.unitAmount !== undefined, '.unitAmount', 'this price has tiers: override pricingTiers'],
+    [!isTiered && input.pricingTiers !== undefined, '.pricingTiers', 'this price has no tiers: override unitAmount'],
+    [hasFlatAmount, '.flatAmount', 'this price has its flat amounts in its tiers: override pricingTiers'],
+    [hasQuantity, '.quantity', 'a price by usage takes its quantity from its meter'],
   ];
+  return rules.flatMap(([isBroken, member, message]) => (isBroken ? [{ path: `${path}${member}`, message }] : []));
 }
