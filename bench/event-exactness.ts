@@ -11,7 +11,7 @@ import type { DecimalColumn } from '../src/store/backends/sqlite/events/segment.
 import { eventAt, millisecondsPerDay } from './event-data.ts';
 import { raggedRange } from './event-limits.ts';
 import { costOf, type EventService } from './event-service.ts';
-import { interleaved } from './measure.ts';
+import { inTurns } from './measure.ts';
 import type { Result } from './report.ts';
 
 /** Compares a cost with a recount in ten-millionths of a dollar: thousandths of a second at 0.0001 per second. */
@@ -31,7 +31,7 @@ export async function measureRecount(service: EventService, count: number): Prom
 }
 
 /** Sums decimals of the largest customer by two group keys, from the bytes of its days: exactly, and in floating point. */
-export function measureExactFold(file: string): Result[] {
+export async function measureExactFold(file: string): Promise<Result[]> {
   const database = new DatabaseSync(file, { readOnly: true });
   const days = database
     .prepare(`SELECT "data" FROM "eventSegments" WHERE "customerSeq" = (SELECT "customerSeq" FROM "eventSegments"
@@ -39,14 +39,13 @@ export function measureExactFold(file: string): Result[] {
     .all()
     .map((row) => row['data'] as Uint8Array);
   database.close();
-  const medians = interleaved(
-    [
-      { name: 'exact', run: () => millisecondsOf(() => foldExactly(days)) },
-      { name: 'float', run: () => millisecondsOf(() => foldInFloatingPoint(days)) },
-    ],
-    60,
+  const { exact, float } = await inTurns(
+    {
+      exact: () => millisecondsOf(() => foldExactly(days)),
+      float: () => millisecondsOf(() => foldInFloatingPoint(days)),
+    },
+    { turns: 61, warming: 1 },
   );
-  const [exact = Number.NaN, float = Number.NaN] = [medians.get('exact'), medians.get('float')];
   return [
     { name: 'days of the largest customer summed in floating point', measured: float, unit: 'ms' },
     {

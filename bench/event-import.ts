@@ -5,32 +5,30 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import type { InstalledPackage } from './installed-package.ts';
-import { interleaved } from './measure.ts';
+import { inTurns } from './measure.ts';
 import type { Result } from './report.ts';
 
 const eventCount = 100_000;
 const batchSize = 10_000;
 const lowestRowsPerSecond = 25_000;
 
-export function measureImport(installed: InstalledPackage, rounds: number): Result[] {
+export async function measureImport(installed: InstalledPackage, rounds: number): Promise<Result[]> {
   const file = join(installed.folder, 'events.csv');
   writeFileSync(file, eventsCsv());
-  const medians = interleaved(
-    [
-      { name: 'bare', run: () => bareRowsPerSecond(installed, file) },
-      { name: 'import', run: () => importedRowsPerSecond(installed, file) },
-    ],
-    rounds,
+  const { bare, imported } = await inTurns(
+    {
+      bare: () => bareRowsPerSecond(installed, file),
+      imported: () => importedRowsPerSecond(installed, file),
+    },
+    { turns: rounds + 1, warming: 1 },
   );
-  const limit = medians.get('bare') ?? Number.NaN;
-  const measured = medians.get('import') ?? Number.NaN;
   return [
-    { name: `bare durable inserts of ${eventCount} CSV rows`, measured: limit, unit: 'rows/s' },
+    { name: `bare durable inserts of ${eventCount} CSV rows`, measured: bare, unit: 'rows/s' },
     {
       name: `tally import events, ${eventCount} rows`,
-      measured,
+      measured: imported,
       unit: 'rows/s',
-      ratio: measured / limit,
+      ratio: imported / bare,
       ratioTo: 'bare inserts',
       lowest: lowestRowsPerSecond,
     },

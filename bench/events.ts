@@ -25,7 +25,7 @@ import {
 import { costOf, type EventService, ingestRate, openService } from './event-service.ts';
 import { measureCostOverHttp } from './http-cost.ts';
 import type { InstalledPackage } from './installed-package.ts';
-import { median } from './measure.ts';
+import { inTurns, median } from './measure.ts';
 import type { Result } from './report.ts';
 
 const slice = 20_000;
@@ -53,7 +53,7 @@ export async function measureEvents(installed: InstalledPackage, count: number):
       ...(await measureReading(full, tenth)),
       ...(await measureCostOverHttp(service, place)),
       ...(await measureRecount(service, count)),
-      ...measureExactFold(file),
+      ...(await measureExactFold(file)),
       ...(await measureSize(service, place)),
       ...(await measureCrash(place)),
       ...(await measureBillingOfEvents(installed, { service, file, count })),
@@ -82,22 +82,6 @@ function sliceOf({ first, count }: Slices, turn: number): Range {
   return { first: first + turn * slice, last: first + (turn + 1) * slice, count, batch: 1_000 };
 }
 
-/** The median of each measure. They take turns, so that other load on the machine affects all; the first turns only warm up. */
-async function inTurns<Name extends string>(
-  measures: Readonly<Record<Name, (turn: number) => number | Promise<number>>>,
-  { turns = slices, warming = 0 }: { readonly turns?: number; readonly warming?: number } = {},
-): Promise<Record<Name, number>> {
-  const names = Object.keys(measures) as Name[];
-  const seen = new Map<Name, number[]>(names.map((name) => [name, []]));
-  for (let turn = 0; turn < turns; turn += 1) {
-    for (const name of names) {
-      const measured = await measures[name](turn);
-      if (turn >= warming) seen.get(name)?.push(measured);
-    }
-  }
-  return Object.fromEntries(names.map((name) => [name, median(seen.get(name) ?? [])])) as Record<Name, number>;
-}
-
 /** Leaves `service.db` with the first events. */
 async function measureEmpty({ folder, count }: Place): Promise<Result[]> {
   const compared = async (service: EventService, warming: number) =>
@@ -106,7 +90,7 @@ async function measureEmpty({ folder, count }: Place): Promise<Result[]> {
         bare: (turn) => bareIngestRate(bare, sliceOf({ first: 0, count }, turn)),
         service: async (turn) => await ingestRate(service, sliceOf({ first: 0, count }, turn)),
       },
-      { warming },
+      { turns: slices, warming },
     );
   const three = await openService(join(folder, 'three.db'), { meters: 3 });
   let bare = openBare(join(folder, 'bare.db'));
@@ -160,11 +144,14 @@ async function measureFull({ service, bare, folder, count }: Full): Promise<Resu
   const file = join(folder, 'empty.db');
   const empty = await openService(file, { meters: 1 });
   const last = { first: count - slices * slice, count };
-  const rates = await inTurns({
-    bare: (turn) => bareIngestRate(bare, sliceOf(last, turn)),
-    full: async (turn) => await ingestRate(service, sliceOf(last, turn)),
-    empty: async (turn) => await ingestRate(empty, sliceOf({ first: 0, count }, turn)),
-  });
+  const rates = await inTurns(
+    {
+      bare: (turn) => bareIngestRate(bare, sliceOf(last, turn)),
+      full: async (turn) => await ingestRate(service, sliceOf(last, turn)),
+      empty: async (turn) => await ingestRate(empty, sliceOf({ first: 0, count }, turn)),
+    },
+    { turns: slices },
+  );
   await empty.close();
   removeDatabase(file);
   return fullResults(count, rates);

@@ -9,7 +9,7 @@ import { customerName } from './event-data.ts';
 import { processorClock, raggedRange, rollUpMilliseconds } from './event-limits.ts';
 import type { EventService } from './event-service.ts';
 import { processorMicroseconds, routeOf, start } from './http-load.ts';
-import { median } from './measure.ts';
+import { inTurns } from './measure.ts';
 import type { Result } from './report.ts';
 
 const requestsPerRound = 1_000;
@@ -25,25 +25,20 @@ export async function measureCostOverHttp(
   const { body: created } = await billing.call('keys.create', { body: { name: 'bench', scopes: ['usage:read'] } });
   const served = await start(store.location);
   const headers = { authorization: `Bearer ${created.data.key}`, 'content-type': 'application/json' };
-  const seen = { bare: [] as number[], cost: [] as number[] };
   let sent = 0;
-  try {
-    for (let round = 0; round <= rounds; round += 1) {
-      const bare = rollUpMilliseconds(join(folder, 'days.db'), processorClock);
-      const microseconds = await processorMicroseconds(served, requestsPerRound, () => {
-        const { from, to } = raggedRange(sent++ % ranges);
-        const dates = { startDate: new Date(from).toISOString(), endDate: new Date(to).toISOString() };
-        const body = JSON.stringify({ externalCustomerId: customerName(0), ...dates });
-        return { ...routeOf('usage.cost', {}), headers, body };
-      });
-      if (round === 0) continue;
-      seen.bare.push(bare);
-      seen.cost.push(microseconds / 1000);
-    }
-  } finally {
-    served.child.kill();
-  }
-  const [bare, cost] = [median(seen.bare), median(seen.cost)];
+  const costRequest = () => {
+    const { from, to } = raggedRange(sent++ % ranges);
+    const dates = { startDate: new Date(from).toISOString(), endDate: new Date(to).toISOString() };
+    const body = JSON.stringify({ externalCustomerId: customerName(0), ...dates });
+    return { ...routeOf('usage.cost', {}), headers, body };
+  };
+  const { bare, cost } = await inTurns(
+    {
+      bare: () => rollUpMilliseconds(join(folder, 'days.db'), processorClock),
+      cost: async () => (await processorMicroseconds(served, requestsPerRound, costRequest)) / 1000,
+    },
+    { turns: rounds + 1, warming: 1 },
+  ).finally(() => served.child.kill());
   return [
     { name: 'L4: 30 daily sums of 48 groups, processor time', measured: bare, unit: 'ms' },
     {

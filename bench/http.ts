@@ -9,7 +9,7 @@ import { bareIngestRate, openBare } from './event-limits.ts';
 import { connections, perSecond, processorMicroseconds, routeOf, start } from './http-load.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { writeLedgerBook } from './ledger-book.ts';
-import { median } from './measure.ts';
+import { inTurns } from './measure.ts';
 import type { Result } from './report.ts';
 
 /** A service runs for days, so it is measured after V8 has compiled its code. */
@@ -27,7 +27,7 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
   const service = await start(file);
   const headers = { authorization: `Bearer ${book.key}`, 'content-type': 'application/json' };
   let sent = 0;
-  const figures: Record<Figure, () => number | Promise<number>> = {
+  const measures = {
     hello: async () => await processorMicroseconds(hello, requestsPerRound, () => ({ path: '/' })),
     get: async () =>
       await processorMicroseconds(service, requestsPerRound, (i) => ({
@@ -50,48 +50,48 @@ export async function measureHttp({ folder }: InstalledPackage, rounds: number):
         body: JSON.stringify({ events: batchOf(book.customerIds, (sent += eventsPerBatch)) }),
       }))),
   };
-  const seen = new Map<string, number[]>(Object.keys(figures).map((name) => [name, []]));
-  const counted = Math.min(rounds, mostRounds);
   try {
     for (let turn = 0; turn < untilWarm; turn += 1) {
-      for (const name of ['hello', 'get', 'grants', 'events'] as const) await figures[name]();
+      for (const name of ['hello', 'get', 'grants', 'events'] as const) await measures[name]();
     }
-    for (let round = 0; round < counted; round += 1) {
-      for (const [name, measure] of Object.entries(figures)) seen.get(name)?.push(await measure());
-    }
+    return resultsOf(await inTurns(measures, { turns: Math.min(rounds, mostRounds) }));
   } finally {
     for (const { child } of [hello, service]) child.kill();
   }
-  const of = (name: Figure): number => median(seen.get(name) ?? []);
+}
+
+type Figure = 'hello' | 'get' | 'commits' | 'grants' | 'bareEvents' | 'events';
+
+function resultsOf(medians: Readonly<Record<Figure, number>>): Result[] {
   return [
-    { name: 'bare node:http, processor time of a request', measured: of('hello'), unit: 'us' },
+    { name: 'bare node:http, processor time of a request', measured: medians.hello, unit: 'us' },
     {
       name: 'GET of a customer, with key, scope and rate limit',
-      measured: of('get'),
+      measured: medians.get,
       unit: 'us',
-      ratio: of('hello') / of('get'),
+      ratio: medians.hello / medians.get,
       ratioTo: 'the bare rate',
       lowestRatio: 0.4,
     },
-    { name: 'bare durable inserts, a commit each', measured: of('commits'), unit: 'commits/s' },
+    { name: 'bare durable inserts, a commit each', measured: medians.commits, unit: 'commits/s' },
     {
       name: `POST of a grant, ${connections} connections`,
-      measured: of('grants'),
+      measured: medians.grants,
       unit: 'requests/s',
-      ratio: of('grants') / of('commits'),
+      ratio: medians.grants / medians.commits,
       ratioTo: 'bare commits',
       lowestRatio: 8,
     },
     {
       name: `bare durable inserts of events, ${eventsPerBatch} a commit`,
-      measured: of('bareEvents'),
+      measured: medians.bareEvents,
       unit: 'events/s',
     },
     {
       name: `POST of ${eventsPerBatch} events`,
-      measured: of('events'),
+      measured: medians.events,
       unit: 'events/s',
-      ratio: of('events') / of('bareEvents'),
+      ratio: medians.events / medians.bareEvents,
       ratioTo: 'bare inserts',
       lowestRatio: 0.5,
     },
@@ -107,8 +107,6 @@ function bareEventsPerSecond(
   database.close();
   return rate;
 }
-
-type Figure = 'hello' | 'get' | 'commits' | 'grants' | 'bareEvents' | 'events';
 
 function batchOf(customerIds: readonly string[], from: number): unknown[] {
   return Array.from({ length: eventsPerBatch }, (_, place) => ({

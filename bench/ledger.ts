@@ -6,7 +6,7 @@ import { bareDeductionsPerSecond } from './bare-deductions.ts';
 import { openBook } from './engine.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { type LedgerBook, writeLedgerBook } from './ledger-book.ts';
-import { median } from './measure.ts';
+import { inTurns } from './measure.ts';
 import type { Result } from './report.ts';
 
 const contracts = 1_000;
@@ -23,38 +23,36 @@ export async function measureLedger(installed: InstalledPackage, rounds: number)
   const engine = await openBook(file);
   const billing = engine.as(await engine.owner());
   const deduct = async (i: number): Promise<unknown> => await billing.call('credits.adjust', deduction(book, i));
-  const seen = { bareAlone: [], alone: [], bareTogether: [], together: [] } as Record<string, number[]>;
   let made = 0;
   await perSecond(untilWarm, together, async () => await deduct(made++));
-  for (let round = 0; round < Math.min(rounds, mostRounds); round += 1) {
-    const figures = {
-      bareAlone: bareDeductionsPerSecond(installed.folder, { count: 2_000, batch: 1 }),
-      alone: await perSecond(alonePerRound, 1, async () => await deduct(made++)),
-      bareTogether: bareDeductionsPerSecond(installed.folder, { count: 102_400, batch: together }),
-      together: await perSecond(togetherPerRound, together, async () => await deduct(made++)),
-    };
-    for (const [name, value] of Object.entries(figures)) seen[name]?.push(value);
-  }
+  const medians = await inTurns(
+    {
+      bareAlone: () => bareDeductionsPerSecond(installed.folder, { count: 2_000, batch: 1 }),
+      alone: async () => await perSecond(alonePerRound, 1, async () => await deduct(made++)),
+      bareTogether: () => bareDeductionsPerSecond(installed.folder, { count: 102_400, batch: together }),
+      together: async () => await perSecond(togetherPerRound, together, async () => await deduct(made++)),
+    },
+    { turns: Math.min(rounds, mostRounds) },
+  );
   await engine.close();
   installed.run('--database', file, 'doctor', '--full');
-  const of = (name: string): number => median(seen[name] ?? []);
   const unit = 'deductions/s';
   return [
-    { name: 'bare SQL deductions, a commit each', measured: of('bareAlone'), unit },
+    { name: 'bare SQL deductions, a commit each', measured: medians.bareAlone, unit },
     {
       name: 'credit deductions, alone',
-      measured: of('alone'),
+      measured: medians.alone,
       unit,
-      ratio: of('alone') / of('bareAlone'),
+      ratio: medians.alone / medians.bareAlone,
       ratioTo: 'bare SQL',
       lowestRatio: 0.8,
     },
-    { name: `bare SQL deductions, ${together} a commit`, measured: of('bareTogether'), unit },
+    { name: `bare SQL deductions, ${together} a commit`, measured: medians.bareTogether, unit },
     {
       name: `credit deductions, ${together} at once`,
-      measured: of('together'),
+      measured: medians.together,
       unit,
-      ratio: of('together') / of('bareTogether'),
+      ratio: medians.together / medians.bareTogether,
       ratioTo: 'bare SQL',
       lowestRatio: 0.5,
     },

@@ -1,23 +1,24 @@
-/** Runs candidates in turn, so that other load on the machine affects all of them alike, and keeps the medians. */
+/** Measures in turns, so that other load on the machine affects all alike, and keeps the medians; runs commands for that. */
 
 import { spawnSync } from 'node:child_process';
 
-export interface Candidate {
-  readonly name: string;
-  /** Carries out one run and gives its measure: milliseconds, rows per second. */
-  readonly run: () => number;
-}
+/** Carries out one run and gives its measure: milliseconds, rows per second. */
+export type Measure = (turn: number) => number | Promise<number>;
 
-/** The median of each candidate over `rounds` rounds, after one round that only warms the caches. */
-export function interleaved(candidates: readonly Candidate[], rounds: number): Map<string, number> {
-  const seen = new Map<string, number[]>(candidates.map(({ name }) => [name, []]));
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const { name, run } of candidates) {
-      const measured = run();
-      if (round > 0) seen.get(name)?.push(measured);
+/** The median of each measure over so many turns, of which the first ones only warm up. */
+export async function inTurns<Name extends string>(
+  measures: Readonly<Record<Name, Measure>>,
+  { turns, warming = 0 }: { readonly turns: number; readonly warming?: number },
+): Promise<Record<Name, number>> {
+  const names = Object.keys(measures) as Name[];
+  const seen = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (const name of names) {
+      const measured = await measures[name](turn);
+      if (turn >= warming) seen.get(name)?.push(measured);
     }
   }
-  return new Map([...seen].map(([name, values]) => [name, median(values)]));
+  return Object.fromEntries(names.map((name) => [name, median(seen.get(name) ?? [])])) as Record<Name, number>;
 }
 
 export function median(values: readonly number[]): number {

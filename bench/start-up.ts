@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { InstalledPackage } from './installed-package.ts';
-import { interleaved, runCommand } from './measure.ts';
+import { inTurns, runCommand } from './measure.ts';
 import type { Command } from './measure.ts';
 import type { Result } from './report.ts';
 
@@ -48,18 +48,15 @@ export async function measureStartUp(installed: InstalledPackage, rounds: number
     ];
   });
   try {
-    const medians = interleaved(
-      [
-        { name: 'node -e 0', run: () => runCommand(bare).milliseconds },
-        ...commands.map(({ name, command }) => ({ name, run: () => runCommand(command).milliseconds })),
-      ],
-      rounds,
+    const measures = [{ name: 'node -e 0', command: bare }, ...commands].map(
+      ({ name, command }) => [name, () => runCommand(command).milliseconds] as const,
     );
-    const limit = medians.get('node -e 0') ?? Number.NaN;
+    const medians = await inTurns(Object.fromEntries(measures), { turns: rounds + 1, warming: 1 });
+    const limit = medians['node -e 0'] ?? Number.NaN;
     return [
       { name: 'node -e 0', measured: limit, unit: 'ms' },
       ...commands.map(({ name, goal }): Result => {
-        const measured = medians.get(name) ?? Number.NaN;
+        const measured = medians[name] ?? Number.NaN;
         return { name, measured, unit: 'ms', ratio: measured / limit, ratioTo: 'node -e 0', highestRatio: goal };
       }),
     ];
