@@ -1,14 +1,14 @@
 /** The password file of PostgreSQL, which keeps a password out of the words of a command. */
 
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runProgram } from '../support/program.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 /** As the protocol has them: the server asks for the password in clear, and refuses whatever it is given. */
 const asksForPassword = Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1');
@@ -25,8 +25,8 @@ test('a password comes from its file, and what a library thinks of that is nobod
         socket.end(refusal);
       });
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const port = await listenOnLoopback(server);
   const home = mkdtempSync(join(tmpdir(), 'tallybook-password-file-'));
   onTestFinished(() => {
     server.close();
@@ -34,7 +34,7 @@ test('a password comes from its file, and what a library thinks of that is nobod
   });
   const file = join(home, 'pgpass');
   writeFileSync(file, '*:*:*:ada:from the file\n', { mode: 0o600 });
-  const url = `postgres://ada@127.0.0.1:${(server.address() as AddressInfo).port}/billing`;
+  const url = `postgres://ada@127.0.0.1:${port}/billing`;
   const words = ['customers', 'list', '--database', url];
   const { code, stderr } = await runProgram(words, { home, environment: { PGPASSFILE: file } });
   expect([code, given]).toEqual([9, ['from the file']]);

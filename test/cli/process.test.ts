@@ -4,7 +4,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,6 +15,7 @@ import { hasUnsafe } from '../../src/cli/terminal/safe-text.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import { launcher } from '../support/program.ts';
 import { createWorld } from '../support/world.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 const runFile = promisify(execFile);
 
@@ -164,11 +164,11 @@ test.runIf(process.platform !== 'win32').each([
   ['invoices finalize i1', 'check whether it took effect before repeating the command'],
   ['invoices list', ''],
 ])('interrupted while %s waits for an answer says what is known of it', async (line, hint) => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  await once(silent, 'listening');
+  const silent = createServer();
+  const port = await listenOnLoopback(silent);
   try {
     const env = home({
-      TALLY_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      TALLY_BASE_URL: `http://127.0.0.1:${port}`,
       TALLY_API_KEY: `test_live_${'5'.repeat(48)}`,
       TALLY_ENVIRONMENT: 'sandbox',
     });

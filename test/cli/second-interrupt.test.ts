@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { launcher } from '../support/program.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 const rows = 'name,externalCustomerId,contact.name,contact.email,contact.roles\nA,a,Ada,ada@example.com,primary\n';
 
@@ -22,8 +22,8 @@ test.runIf(process.platform !== 'win32').each([
 ] as const)(
   'after %s, %s ends a file of rows at once, and says that it can be repeated',
   async (first, second, code) => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
+    const silent = createServer();
+    const port = await listenOnLoopback(silent);
     onTestFinished(() => {
       silent.closeAllConnections();
       silent.close();
@@ -33,7 +33,7 @@ test.runIf(process.platform !== 'win32').each([
       PATH: process.env['PATH'],
       TALLY_CONFIG_DIR: join(directory, 'config'),
       TALLY_DATA_DIR: join(directory, 'data'),
-      TALLY_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      TALLY_BASE_URL: `http://127.0.0.1:${port}`,
       TALLY_API_KEY: `test_live_${'5'.repeat(48)}`,
       TALLY_ENVIRONMENT: 'sandbox',
     };

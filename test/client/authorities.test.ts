@@ -1,11 +1,10 @@
 /** The way to a service by https: authorities of one's own, and a proxy that carries what it cannot read (SEC-10, SEC-14). */
 
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,6 +18,7 @@ import type { Certificate } from '../support/certificate.ts';
 import { startOldService } from '../support/old-tls.ts';
 import { runProgram } from '../support/program.ts';
 import { startClient, unusedUrl } from './harness.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 let certificate: Certificate;
 let service: Service;
@@ -166,13 +166,12 @@ async function startProxy() {
     far.on('error', () => near.destroy());
     near.pipe(far).pipe(near);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${port}`;
   return { url, connects, requests, text: () => Buffer.concat(seen).toString('latin1') };
 }
 
@@ -211,13 +210,12 @@ test.each([
   const proxy = createTcpServer((near) => {
     nears.push(near);
     near.once('data', () => near.write(words));
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  });
+  const port = await listenOnLoopback(proxy);
   onTestFinished(() => {
     for (const near of nears) near.destroy();
     proxy.close();
   });
-  const { port } = proxy.address() as AddressInfo;
   const environment = { HTTPS_PROXY: `http://127.0.0.1:${port}`, TALLY_CA_FILE: certificate.certFile };
   const { code, stderr } = await ask(environment, '--timeout', '0.5');
   expect([code, stderr]).toEqual([9, expect.stringContaining('no answer within 0.5 seconds')]);
@@ -247,11 +245,10 @@ test.each([
 ])('of a write that a proxy does not lead on, it is known why, and that nothing was sent', async (answer, reason) => {
   const proxy = createServer();
   proxy.on('connect', (_incoming, near: Socket) => near.end(answer));
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  const port = await listenOnLoopback(proxy);
   onTestFinished(() => void proxy.close());
   const environment = {
-    HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    HTTPS_PROXY: `http://127.0.0.1:${port}`,
     TALLY_BASE_URL: service.url,
     TALLY_API_KEY: fullKey,
     TALLY_ENVIRONMENT: 'sandbox',
@@ -272,11 +269,11 @@ test('of a write after which the connection is spoilt, it is not known whether i
       near.write(service.engine.calls.length === 0 ? bytes : 'HTTP/1.1 502 Bad Gateway\r\n\r\n'),
     );
     for (const socket of [near, far]) socket.on('error', () => near.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(between, 'listening');
+  });
+  const port = await listenOnLoopback(between);
   onTestFinished(() => void between.close());
   const environment = {
-    TALLY_BASE_URL: `https://127.0.0.1:${(between.address() as AddressInfo).port}`,
+    TALLY_BASE_URL: `https://127.0.0.1:${port}`,
     TALLY_API_KEY: fullKey,
     TALLY_ENVIRONMENT: 'sandbox',
     TALLY_CA_FILE: certificate.certFile,

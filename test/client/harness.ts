@@ -1,10 +1,9 @@
 /** A client with a clock that only its own sleeping moves, and services that fail in every way. */
 
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
@@ -12,7 +11,7 @@ import * as z from 'zod';
 import { createClient } from '../../src/client/client.ts';
 import type { Client, ClientOptions, Retry } from '../../src/client/client.ts';
 import { fullKey } from '../server/harness.ts';
-import { freePort } from '../support/free-port.ts';
+import { freePort, listenOnLoopback } from '../support/free-port.ts';
 import { createClock } from '../support/world.ts';
 
 export interface TestClient extends Client {
@@ -89,13 +88,11 @@ export async function startFakeService(...answers: readonly (FakeAnswer | Respon
       else response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, requests, headers };
 }
 
@@ -114,13 +111,11 @@ export async function startRawService(
       socket.write(bytes, () => then(socket));
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, requests, headers: [] };
 }
 

@@ -4,13 +4,13 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, posix } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { root } from '../support/sources.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 const onWindows = process.platform === 'win32';
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -235,10 +235,10 @@ test('a list of a service takes no Temporal, which is long in the making, and no
     response.setHeader('content-type', 'application/json; charset=utf-8');
     response.end(JSON.stringify({ data: [], hasMore: false, total: 0 }));
   });
-  await once(service.listen(0, '127.0.0.1'), 'listening');
+  const port = await listenOnLoopback(service);
   try {
     const environment = {
-      TALLY_BASE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+      TALLY_BASE_URL: `http://127.0.0.1:${port}`,
       TALLY_API_KEY: `tally_live_${'0'.repeat(48)}`,
       NODE_OPTIONS: `--require ${JSON.stringify(watching)}`,
     };

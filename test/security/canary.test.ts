@@ -9,7 +9,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,6 +21,7 @@ import type { RemoteTarget, Target } from '../../src/cli/target/target.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 import { launcher, runProgram } from '../support/program.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 const canary = `tally_live_${'0badcafe17'.repeat(5).slice(0, 48)}`;
 const traces = [canary.slice('tally_live_'.length), encodeURIComponent(canary), ...base64Cores(canary)];
@@ -48,9 +48,8 @@ let address: string;
 
 beforeAll(async () => {
   service = createServer(answer);
-  service.listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  address = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const port = await listenOnLoopback(service);
+  address = `http://127.0.0.1:${port}`;
 });
 afterAll(() => {
   service.closeAllConnections();
@@ -212,10 +211,10 @@ describe('a process', () => {
       path,
       `const timer = setInterval(() => { if (${hasBegun}) { clearInterval(timer); ${script} } }, 20);`,
     );
-    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
+    const silent = createServer(() => undefined);
+    const port = await listenOnLoopback(silent);
     const environment = {
-      TALLY_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      TALLY_BASE_URL: `http://127.0.0.1:${port}`,
       TALLY_API_KEY: canary,
       NODE_OPTIONS: `--import=${path} ${nodeOptions}`,
     };

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -15,6 +13,7 @@ import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../
 import type { WebhookCalls, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 let world: World;
 let { register, trigger, triggeredAt, onlyDelivery } = {} as WebhookCalls;
@@ -119,10 +118,10 @@ describe('by https', () => {
       });
       const { cert, key } = makeCertificate();
       let requests = 0;
-      const server = createServer({ cert, key }, () => (requests += 1)).listen(0, '127.0.0.1');
+      const server = createServer({ cert, key }, () => (requests += 1));
       onTestFinished(() => void server.close());
-      await once(server, 'listening');
-      await register(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      const port = await listenOnLoopback(server);
+      await register(`https://127.0.0.1:${port}/`);
       await trigger();
       await senderFor(world).deliverDue();
       expect((await onlyDelivery()).error).toBe('the connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)');

@@ -1,9 +1,8 @@
 /** Servers that are not there, that break off, or that are none of ClickHouse's. */
 
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,12 +11,12 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { clickhouseConnectionOf } from '../../src/store/backends/clickhouse/url.ts';
 import { openStore } from '../../src/store/open.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 test('a server that takes connections and never answers is away', async () => {
   const silent = createServer(() => undefined);
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const server = connectClickhouse(`clickhouse://127.0.0.1:${(silent.address() as AddressInfo).port}/billing`);
+  const port = await listenOnLoopback(silent);
+  const server = connectClickhouse(`clickhouse://127.0.0.1:${port}/billing`);
   await expect(server.checkAnswers()).rejects.toMatchObject({
     kind: 'unavailable',
     message: expect.stringContaining('do not answer'),
@@ -35,9 +34,8 @@ describe('a server that is waited for', () => {
       if (isPing) pings += 1;
       request.resume().once('end', () => answers[isPing ? 'ping' : 'question'](request, response));
     });
-    told.listen(0, '127.0.0.1');
-    await once(told, 'listening');
-    const url = `clickhouse://127.0.0.1:${(told.address() as AddressInfo).port}/billing`;
+    const port = await listenOnLoopback(told);
+    const url = `clickhouse://127.0.0.1:${port}/billing`;
     const server = connectClickhouse(url, { answer: 50, ping: 200, pause: 300 });
     onTestFinished(async () => {
       await server.close();
@@ -120,9 +118,8 @@ test.each([
       asked.push(request.url ?? '');
       request.resume().once('end', () => response.end(answer));
     });
-    failing.listen(0, '127.0.0.1');
-    await once(failing, 'listening');
-    const server = connectClickhouse(`clickhouse://127.0.0.1:${(failing.address() as AddressInfo).port}/billing`);
+    const port = await listenOnLoopback(failing);
+    const server = connectClickhouse(`clickhouse://127.0.0.1:${port}/billing`);
     await expect(server.ask('SELECT 1 AS events')).rejects.toMatchObject({
       kind: 'unavailable',
       message: expect.stringContaining('broke off its answer'),
@@ -158,9 +155,8 @@ test.each([
     const words = `Code: ${code}. DB::Exception: Some words of its own. (${name}) (version 26.7.1.1)`;
     request.resume().once('end', () => response.writeHead(500, head).end(words));
   });
-  busy.listen(0, '127.0.0.1');
-  await once(busy, 'listening');
-  const server = connectClickhouse(`clickhouse://127.0.0.1:${(busy.address() as AddressInfo).port}/billing`);
+  const port = await listenOnLoopback(busy);
+  const server = connectClickhouse(`clickhouse://127.0.0.1:${port}/billing`);
   const expected = { kind: 'unavailable', message: expect.stringContaining('Some words'), retryAfterSeconds: 1 };
   await expect(server.ask('SELECT 1')).rejects.toMatchObject(expected);
   await expect(server.insert('tallybookBook', [{ bookId: 'one' }])).rejects.toMatchObject(expected);
@@ -192,9 +188,8 @@ test.each([
   const other = createHttpServer((request, response) => {
     request.resume().once('end', () => response.writeHead(status).end(answer));
   });
-  other.listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const events = `clickhouse://tally:secret@127.0.0.1:${(other.address() as AddressInfo).port}/billing`;
+  const port = await listenOnLoopback(other);
+  const events = `clickhouse://tally:secret@127.0.0.1:${port}/billing`;
   const refused: unknown = await openStore(':memory:', { events }).catch((error: unknown) => error);
   expect(refused).toMatchObject({
     kind: 'unavailable',

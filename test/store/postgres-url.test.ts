@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import { answerMillisecondsOf, connectionOf, timeLimitsOf } from '../../src/store/backends/postgres/url.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 
 const server = 'postgres://ada:secret@db.example/book';
 const authority = import.meta.filename;
@@ -110,13 +109,12 @@ test('a server that asks for a password where there is none is said to', async (
       socket.write(ask(10, 'SCRAM-SHA-256\0\0'));
       socket.once('data', () => socket.write(ask(11, 'r=nonce,s=c2FsdA==,i=4096')));
     });
-  }).listen(0, '127.0.0.1');
+  });
   onTestFinished(() => {
     vi.unstubAllEnvs();
     server.close();
   });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   await expect(openStore(`postgres://ada@127.0.0.1:${port}/book`)).rejects.toMatchObject({
     kind: 'unavailable',
     message: expect.stringContaining('refuses this user: it asks for a password, and there is none'),

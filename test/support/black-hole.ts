@@ -1,7 +1,8 @@
 /** A way to a server on loopback that can begin to swallow whatever is sent, in both directions, without closing anything. */
 
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+
+import { listenOnLoopback } from './free-port.ts';
 
 export interface BlackHole {
   readonly port: number;
@@ -32,10 +33,9 @@ export async function startBlackHole(serverPort: number): Promise<BlackHole> {
       far?.destroy();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     swallow: (what = 'all') => {
       isSwallowing = true;
       for (const pair of pairs) Object.assign(pair, { asks: what === 'answers', answers: false });

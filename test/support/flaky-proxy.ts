@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { listenOnLoopback } from './free-port.ts';
 
 export interface FlakyProxy {
   readonly url: string;
@@ -67,9 +68,7 @@ export async function startFlakyProxy(
     sent.end(body);
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}`,
     requests,

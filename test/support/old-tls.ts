@@ -1,13 +1,12 @@
 /** A service that speaks nothing newer than TLS 1.1, and a process that was told to take that, as NODE_OPTIONS can. */
 
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 
 import { onTestFinished } from 'vitest';
 
 import { makeCertificate } from './certificate.ts';
+import { listenOnLoopback } from './free-port.ts';
 
 export interface OldService {
   readonly url: string;
@@ -30,7 +29,6 @@ export async function startOldService(): Promise<OldService> {
     server.closeAllConnections();
     server.close();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, cert, count: () => count };
+  const port = await listenOnLoopback(server);
+  return { url: `https://127.0.0.1:${port}`, cert, count: () => count };
 }

@@ -1,8 +1,8 @@
 /** What a whole run of tests shares: made for the first file that asks for it, and ended with the run. Unasked it costs nothing. */
 
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
+import { listenOnLoopback } from './free-port.ts';
 
 /** What a test file is told of it, or why it cannot be had. */
 export type Told<T> = T | { readonly reason: string };
@@ -33,10 +33,9 @@ export async function makeOnDemand<T, Words extends object>({ make, tell, end }:
       },
     );
   });
-  door.listen(0, '127.0.0.1').unref();
-  await once(door, 'listening');
+  const port = await listenOnLoopback(door.unref());
   return {
-    url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async end() {
       door.closeAllConnections();
       door.close();

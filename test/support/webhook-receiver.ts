@@ -1,9 +1,7 @@
 /** A real receiver on this machine, and a sender for a world's outbox whose clock stands still. */
 
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
@@ -15,6 +13,7 @@ import { createWebhookSender } from '../../src/server/webhook-sender.ts';
 import type { WebhookSender, WebhookSenderOptions } from '../../src/server/webhook-sender.ts';
 import { resolverOf } from './world.ts';
 import type { Hosts, World } from './world.ts';
+import { listenOnLoopback } from './free-port.ts';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -39,13 +38,12 @@ export async function startReceiver(...answers: readonly Answer[]): Promise<Webh
     else response.writeHead(answer).end();
   };
   const server = createServer((request, response) => void receive(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
+  return { url: `http://127.0.0.1:${port}/hook`, received };
 }
 
 /** Attempts are spread by nothing: each comes exactly after its time. */

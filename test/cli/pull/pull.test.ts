@@ -1,9 +1,7 @@
 /** `tally pull`: documented operations alone, at the pace of the service, and to the end however often it is stopped. */
 
-import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +14,7 @@ import type { CallInput } from '../../../src/operations/operation.ts';
 import type { CommandResult } from '../../support/stage.ts';
 import { createPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
+import { listenOnLoopback } from '../../support/free-port.ts';
 
 let on: PullStage;
 beforeEach(async () => {
@@ -226,9 +225,9 @@ describe('pulling', () => {
     const server = createServer(({ url }, response) => {
       if (url?.startsWith('/v1/pricing') === true) response.end('{"data":[],"total":0,"hasMore":false}');
       else response.writeHead(429, { 'retry-after': '3600' }).end('{}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    const port = await listenOnLoopback(server);
+    const url = `http://127.0.0.1:${port}`;
     const outcome = await on.pull(['--contract', ...on.contracts], {
       env: { ...on.stage.remote, TALLY_BASE_URL: url },
     });
