@@ -60,7 +60,14 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueA
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
     return issue.keys.map((key) => issueAt([...issue.path, key], wordsOf(key, known, fieldsAt(issue.path))));
   }
-  return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
+  return usualIssues(issue, value, issueAt);
+}
+
+/** What the schema says of a value, and how to write a text: YAML takes 2026, true and null for what they look like. */
+export function usualIssues(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
+  return issuesOf([issue], value, '').map(({ message }) =>
+    issueAt(issue.path, message === 'must be text' ? 'must be text (put it in quotes)' : message),
+  );
 }
 
 function wordsOf(key: string, known: readonly string[], here: readonly string[]): string {
@@ -73,11 +80,6 @@ function wordsOf(key: string, known: readonly string[], here: readonly string[])
 export function unknownKey(meant: string | undefined, here: readonly string[]): string {
   if (meant !== undefined) return `unknown field: did you mean ${meant}?`;
   return here.length === 0 ? 'unknown field' : `unknown field: the fields here are ${here.join(', ')}`;
-}
-
-/** Adds how to write a text: YAML takes 2026, true and null for what they look like. */
-export function quotable(message: string): string {
-  return message === 'must be text' ? 'must be text (put it in quotes)' : message;
 }
 
 function isSection(name: PropertyKey | undefined): name is Section {

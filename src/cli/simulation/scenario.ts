@@ -4,9 +4,8 @@ import type * as z from 'zod';
 
 import { InvalidInputError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
-import { issuesOf } from '../../operations/parse.ts';
 import type { CatalogFile } from '../catalog/file.ts';
-import { catalogOfValue, quotable, unknownKey } from '../catalog/file.ts';
+import { catalogOfValue, unknownKey, usualIssues } from '../catalog/file.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { inFileOrder, readYaml, type YamlFile } from '../catalog/yaml-source.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -68,7 +67,7 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueA
   if (issue.code === 'invalid_value' && issue.values.length > shownChoices && typeof given === 'string') {
     return [issueAt(issue.path, `there is no ${given} here${meaning(given, issue.values.map(String))}`)];
   }
-  return issuesOf([issue], value, '').map(({ message }) => issueAt(issue.path, quotable(message)));
+  return usualIssues(issue, value, issueAt);
 }
 
 const shownChoices = 20;
