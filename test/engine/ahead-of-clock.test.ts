@@ -1,20 +1,16 @@
 /** Reliability 9: a wall clock that is more than five minutes behind stored time is told of. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createContract, createCustomer, createFlatPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
 const newest = '2026-03-01T00:00:00.000Z';
 
-let world: World;
+useWorld({ start: newest });
+
 beforeEach(async () => {
-  world = await createWorld({ start: newest });
   await create('first');
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function create(name: string): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createRunReport } from '../../src/engine/bill-run.ts';
 import { nothingDone } from '../../src/engine/due-work.ts';
@@ -15,14 +15,9 @@ import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createClock, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 12 });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld({ graceHours: 12 });
 
 async function run(body: Record<string, unknown> = {}) {
   return (await world.call('bill.run', { body })).data;

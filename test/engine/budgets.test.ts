@@ -1,21 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf } from '../support/refusal.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let customerId: string;
 let meterId: string;
 let contractId: string;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   customerId = await createCustomer(world, 'acme');
   meterId = await createMeter(world, 'TOKENS');
   contractId = await createContract(world, { customerId, pricingIds: [await createPrice(world, meterId)] });
-});
-afterEach(async () => {
-  await world.close();
 });
 
 type Body = Record<string, unknown>;

@@ -1,18 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { catalogCalls, flat } from '../support/catalog-scenario.ts';
 import type { CatalogCalls } from '../support/catalog-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let { createMeter, createPricing, createPlan, archive } = {} as CatalogCalls;
 beforeEach(async () => {
-  world = await createWorld();
   ({ createMeter, createPricing, createPlan, archive } = catalogCalls(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 const unknownId = '01900000-0000-7000-8000-00000000ffff';

@@ -1,18 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { grant, grantPaid, invoices, ledger, linesOf, movements, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { createContract, createCustomer, createFlatPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ graceHours: 12 });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld({ graceHours: 12 });
 
 async function begin(at: string): Promise<void> {
   await world.call('clock.set', { body: { to: at } });

@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { invoices, refusal, subscribe } from '../support/billing-scenario.ts';
 import { createCustomer } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z', graceHours: 12 });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld({ graceHours: 12 });
 
 async function show() {
   return (await world.call('clock.show')).data;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { billingTermsAt, billingTermsOf } from '../../src/engine/contract-terms.ts';
 import { nextDraftsDueOn } from '../../src/engine/draft-periods.ts';
@@ -12,16 +12,9 @@ import {
   createPlan,
   createPrice,
 } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 /** The periods of a customer's invoices as `first day, last day exclusive` with their dates, by service period of fixed lines. */
 async function periods(customerId: string): Promise<string[]> {

@@ -1,17 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { invoiceAt, linesOf, refusal, use } from '../support/billing-scenario.ts';
 import { createCustomer, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 /** A plan of one price without a unit amount, whose meter has a rate for the large model. */
 async function offer(fallbackUnitAmount: string | null) {

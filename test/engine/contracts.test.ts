@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   finalize,
@@ -12,16 +12,9 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import { createCustomer, createFlatPrice, createMeter, createPlan, createPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const unknownId = '01900000-0000-7000-8000-ffffffffffff';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import {
   balance,
@@ -15,17 +15,13 @@ import {
 } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let acme: Subscription;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
   acme = await subscribe(world);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 type Body = Record<string, unknown>;

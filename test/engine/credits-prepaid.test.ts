@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { OperationName } from '../../src/operations/index.ts';
 import {
@@ -14,16 +14,9 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 async function act(name: OperationName, invoiceId: string, body: Record<string, unknown> = {}): Promise<void> {
   await world.call(name, { params: { invoiceId }, body });

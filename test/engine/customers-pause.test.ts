@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { insertContract } from '../../src/store/records/contracts.ts';
 import { insertInvoices } from '../../src/store/records/invoices.ts';
@@ -6,15 +6,9 @@ import type { Invoice } from '../../src/store/records/invoices.ts';
 import { insertPlan } from '../../src/store/records/plans.ts';
 import { listen } from '../support/outbox.ts';
 import { countedIds, createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const ada = { name: 'Ada Lovelace', email: 'ada@acme.example', roles: ['accounts_payable', 'primary'] };
 

@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const ada = { name: 'Ada Lovelace', email: 'ada@acme.example', roles: ['accounts_payable', 'primary'] };
 const address = { address1: '1 High St', city: 'Springfield', region: 'IL', postalCode: '62701', country: 'us' };

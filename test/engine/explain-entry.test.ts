@@ -1,22 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { ResponseBody } from '../../src/operations/index.ts';
 import { finalize, grant, grantPaid, invoiceAt, ledger, settle, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { refusalOf } from '../support/refusal.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
 type Explained = ResponseBody<'credits.explain'>['data'];
 
-let world: World;
+useWorld();
+
 let acme: Subscription;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
   acme = await subscribe(world);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function explain(entryId: string): Promise<Explained> {

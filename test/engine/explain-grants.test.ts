@@ -1,18 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { finalize, grant, grantPaid, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
 import { expectSound, explain, explainFirst } from '../support/explanation.ts';
 import type { Explained } from '../support/explanation.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 /** What grants paid of a metered line, as `rank cents why`; behind it why others paid nothing, as `ranks why`. */
 function payments(explained: Explained, index = 0): string[] {

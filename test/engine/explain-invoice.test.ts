@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { finalize, grant, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
@@ -6,16 +6,9 @@ import { expectSound, explain, explainFirst } from '../support/explanation.ts';
 import type { Explained } from '../support/explanation.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const rest = (explained: Explained) => ({ ...explained, basis: '', asOf: '', invoiceNumber: '', status: '' });
 

@@ -1,20 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createMeter, send } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-20T00:00:00.000Z' });
+
 let acme: Subscription;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-20T00:00:00.000Z' });
   acme = await subscribe(world);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 const march = { startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' };

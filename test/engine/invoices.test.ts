@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { endOfMarch, finalize, invoiceAt, invoices, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let acme: Subscription;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
   acme = await subscribe(world);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function invoiceId(index: number): Promise<string> {

@@ -2,21 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import type { BillingError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open.ts';
 import { countedBytes, countedIds, createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 async function createKey(body: { scopes?: string[]; expiresAt?: string } = {}) {
   return (await world.call('keys.create', { body: { name: 'ci', scopes: ['*'], ...body } })).data;

@@ -1,15 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const tokens = { code: 'TOKENS', displayName: 'Tokens', aggregationKey: 'tokens' };
 const unknownIds = ['01900000-0000-7000-8000-00000000ffff', 'nonsense', ''];

@@ -1,6 +1,6 @@
 /** What a refusal tells to do next leads on: each is made, followed, and asked again. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { BillingError } from '../../src/errors.ts';
 import type { OperationName } from '../../src/operations/index.ts';
@@ -10,17 +10,13 @@ import { endOfMarch, finalize, grant, invoiceAt, ledger, subscribe } from '../su
 import type { Subscription } from '../support/billing-scenario.ts';
 import { refusal } from '../support/refusal.ts';
 import { createFlatPrice, createPlan } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let acme: Subscription;
 beforeEach(async () => {
-  world = await createWorld();
   acme = await subscribe(world);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 type Asked = readonly [OperationName, CallInput];

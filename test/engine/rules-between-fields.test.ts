@@ -1,18 +1,11 @@
 /** What the fields of one request may not say together: each rule by the one request that breaks it. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import type { OperationName } from '../../src/operations/index.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const flat = { productName: 'Seats', name: 'Seat', model: 'FLAT', unitAmount: '5', priceInterval: 'MONTH' };
 const { unitAmount: _none, ...tiered } = { ...flat, model: 'TIER', pricingTiers: [{ unitAmount: '1' }] };

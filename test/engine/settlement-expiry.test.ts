@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   balance,
@@ -14,16 +14,9 @@ import {
   use,
 } from '../support/billing-scenario.ts';
 import { createContract, createFlatPrice } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 describe('the expiry of a grant', () => {
   test('is effective at its instant, whether or not it was written', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   balance,
@@ -15,16 +15,9 @@ import {
 } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 /** What each grant has left, by the order in which grants were given. */
 async function remaining(subscription: Subscription, ids: readonly string[]): Promise<number[]> {

@@ -1,6 +1,6 @@
 /** What a batch of events costs does not grow with the contracts and budgets of its customers times its events. */
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 
 import type { MeteredEvent } from '../../src/calculation/metering.ts';
 import { exhaustBudgets } from '../../src/engine/usage-exhaust.ts';
@@ -9,20 +9,17 @@ import type { CallContext } from '../../src/engine/handler.ts';
 import type { NewEvent } from '../../src/store/event-store.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { createCustomer, createMeter, createPlan, createPrice, send } from '../support/usage-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let customerId: string;
 let planId: string;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   customerId = await createCustomer(world, 'acme');
   const propertyFilters = [{ name: 'model', include: ['large'] }];
   const meterId = await createMeter(world, 'TOKENS', { propertyFilters });
   planId = await createPlan(world, [await createPrice(world, meterId)]);
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function addContracts(count: number, creditSettings: object = {}): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { refusalOf } from '../support/refusal.ts';
 import {
@@ -10,16 +10,13 @@ import {
   meteredCustomer,
 } from '../support/usage-scenario.ts';
 import type { MeteredCustomer } from '../support/usage-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let { customerId, meterId, pricingId, contractOf, cost, total, use } = {} as MeteredCustomer;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   ({ customerId, meterId, pricingId, contractOf, cost, total, use } = await meteredCustomer(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 describe('the cost of a contract', () => {

@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { textOfNumber } from '../../src/exact-json.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createCustomer, createMeter, createPrice, send, type SentEvent } from '../support/usage-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let customerId: string;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   customerId = await createCustomer(world, 'acme');
-});
-afterEach(async () => {
-  await world.close();
 });
 
 const march = { startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' };

@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { exactNumber } from '../../src/exact-json.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let customerId: string;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   customerId = await createCustomer(world, 'acme');
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function events(query: Record<string, string> = {}) {

@@ -20,15 +20,10 @@ import {
 } from '../support/billing-scenario.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
-import { countedBytes, countedIds, createWorld, type World } from '../support/world.ts';
+import { countedBytes, countedIds } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 const sum = { sql: `SELECT sum(properties['tokens']) AS value FROM events` };
 const users = { sql: `SELECT count(DISTINCT properties['user']) AS value FROM events` };

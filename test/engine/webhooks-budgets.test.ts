@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -12,14 +12,9 @@ import { listen, outboxOf } from '../support/outbox.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { countedBytes, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 describe('budgets', () => {
   const budgets = [{ eventPropertyKey: 'model', eventPropertyValue: 'large', maxCreditsCents: 100 }];

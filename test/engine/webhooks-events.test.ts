@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { emit } from '../../src/engine/webhooks-emit.ts';
 import { finalize, grant, invoiceAt, settle, subscribe, use } from '../support/billing-scenario.ts';
@@ -6,16 +6,9 @@ import type { Subscription } from '../support/billing-scenario.ts';
 import { listen as listenIn, outboxOf } from '../support/outbox.ts';
 import type { Sent } from '../support/outbox.ts';
 import { createCustomer } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 type Body = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import { limits } from '../../src/limits.ts';
@@ -11,18 +11,15 @@ import { openStore } from '../../src/store/open.ts';
 import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
 const url = 'https://hooks.example.com/billing';
 
-let world: World;
+useWorld();
+
 let { register, trigger, onlyDelivery } = {} as WebhookCalls;
 beforeEach(async () => {
-  world = await createWorld();
   ({ register, trigger, onlyDelivery } = webhookCalls(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 async function takeOne(): Promise<DueDelivery> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import { operations } from '../../src/operations/all.ts';
@@ -6,18 +6,11 @@ import type { OperationName } from '../../src/operations/index.ts';
 import type { CallInput } from '../../src/operations/operation.ts';
 import { webhookEventTypes } from '../../src/operations/wire-values.ts';
 import { refusalOf } from '../support/refusal.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
 const url = 'https://hooks.example.com/billing';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ hosts: { 'inside.example.com': ['10.0.0.1'] } });
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld({ hosts: { 'inside.example.com': ['10.0.0.1'] } });
 
 async function register(body: Record<string, unknown> = {}) {
   return (await world.call('webhooks.create', { body: { url, ...body } })).data;

@@ -1,26 +1,22 @@
 import type { ServerResponse } from 'node:http';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import type { SentTo } from '../../src/operations/webhook-outbox.ts';
 import { outboxOf, senderFor, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
 const perEndpoint = limits.webhookConcurrencyPerEndpoint;
 /** More than a sender attempts at once. */
 const backlog = limits.webhookConcurrency + 5;
 
-let world: World;
+useWorld();
+
 let { register, trigger } = {} as WebhookCalls;
 beforeEach(async () => {
-  world = await createWorld();
   ({ register, trigger } = webhookCalls(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 interface SlowReceiver extends WebhookReceiver {

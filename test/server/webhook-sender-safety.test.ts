@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { setImmediate } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import { limits } from '../../src/limits.ts';
@@ -12,17 +12,14 @@ import { startOldService } from '../support/old-tls.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let { register, trigger, triggeredAt, onlyDelivery } = {} as WebhookCalls;
 beforeEach(async () => {
-  world = await createWorld();
   ({ register, trigger, triggeredAt, onlyDelivery } = webhookCalls(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 describe('addresses are checked at each delivery', () => {

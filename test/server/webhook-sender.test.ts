@@ -1,18 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
-import { createWorld, worldStart } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { worldStart } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let { register, trigger, triggeredAt, onlyDelivery } = {} as WebhookCalls;
 beforeEach(async () => {
-  world = await createWorld();
   ({ register, trigger, triggeredAt, onlyDelivery } = webhookCalls(world));
-});
-afterEach(async () => {
-  await world.close();
 });
 
 describe('a delivery', () => {
