@@ -43,6 +43,8 @@ export const limits = {
   /** our choice: events of a simulation, which are held in memory, and values that one of their properties may have */
   simulatedEvents: 1_000_000,
   simulatedValues: 1_000_000_000,
+  /** our choice: keys that the rehearsal of an import holds in memory */
+  rehearsedKeys: 1_000_000,
   /** semantics 1 */
   estimateEvents: 500,
   /** our choice: a JSON document of events is held in memory as a whole */

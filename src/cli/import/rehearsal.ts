@@ -7,6 +7,7 @@ import { openForWriting } from '../session/open-billing.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { ifTold } from '../session/if-told.ts';
+import { acrossBatches } from './across-batches.ts';
 
 export interface ImportRehearsal {
   /** Refuses what the service would: in this process everything, else only what is wrong with an event in itself. */
@@ -19,7 +20,7 @@ export interface ImportRehearsal {
 export async function openRehearsal(session: Session, target: Target): Promise<ImportRehearsal> {
   const opened = await ifTold(async () => await openForWriting(session, target));
   return {
-    billing: opened?.rehearsal ?? { call: judged },
+    billing: opened?.rehearsal === undefined ? { call: judged } : acrossBatches(opened.rehearsal),
     plain: opened?.plain,
     close: async () => await opened?.close(),
   };

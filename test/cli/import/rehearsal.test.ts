@@ -90,6 +90,19 @@ describe('in this process', () => {
     expect(await importing(rows)).toEqual(rehearsed);
   });
 
+  test('also which rows replace or repeat those of an earlier batch, known to the service or not', async () => {
+    stage = await stageWithAcme('embedded');
+    const rowOf = (words: string) => `2026-02-01 00:00:00,${words}`;
+    await importing([rowOf('acme,known,first')]);
+    const keyed = 'new,a known,other known,first new,a new,b new,b single,c single,d known,first new,a';
+    const rows = [...keyed.split(' ').map((words) => rowOf(`acme,${words}`)), rowOf('nobody,new,b')];
+    for (const size of ['1', '2', '3', '100']) {
+      const rehearsed = await importing(rows, '--dry-run', '--batch-size', size);
+      expect(rehearsed.data).toMatchObject({ accepted: 10, refused: 1, unchanged: 3, replaced: 5 });
+    }
+    expect((await importing(rows, '--batch-size', '2')).data).toMatchObject({ unchanged: 3, replaced: 5 });
+  });
+
   test.each([
     ['a path', ''],
     ['a URL', 'file:'],
