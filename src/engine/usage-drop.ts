@@ -20,6 +20,7 @@ import { billingTermsOf } from './contract-terms.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext, Undertaking } from './handler.ts';
 import { inTransaction, keepTime } from './transaction.ts';
+import { checkWritable } from './only-read.ts';
 import { frozenByWindow, frozenUsageOf, isDropped, windowKey } from './usage-frozen.ts';
 import { meteringFor, type MeteringOptions } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
@@ -31,7 +32,7 @@ type Answer = ResponseBody<'events.drop'>['data'];
 
 /**
  * Answers `events.drop`. Throws ConflictError while an invoice that is not finalized needs one of the events, and where they
- * do not live in a database of their own.
+ * do not live in a database of their own; UnavailableError, also for a rehearsal, where the book can only be read.
  */
 export const dropEvents: Undertaking<OperationTable['events.drop']> = async (parts, caller, { body }) => {
   const { retention } = parts.store.events;
@@ -45,7 +46,12 @@ export const dropEvents: Undertaking<OperationTable['events.drop']> = async (par
     return { ...(await survey(context, before)), eventCount };
   });
   const answer = { body: { data: { before: wireTimestamp(before), isRehearsal, ...found } satisfies Answer } };
-  if (isRehearsal || retention === undefined) return answer;
+  if (retention === undefined) return answer;
+  if (isRehearsal) {
+    // As the rehearsals that write and take it back.
+    if (parts.store.isReadOnly) await checkWritable(parts.store);
+    return answer;
+  }
   for (let first = 0; first < contractIds.length; first += contractsAtOnce) {
     const some = contractIds.slice(first, first + contractsAtOnce);
     await inTransaction(parts, { caller, access: 'write' }, async (context) => await freeze(context, some, before));

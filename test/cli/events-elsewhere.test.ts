@@ -1,6 +1,6 @@
 /** A book whose events live in a database of their own, from the command line: it bills the same, and never without them. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -128,6 +128,12 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     expect(early.stderr).toContain('is not finalized');
     expect(early.stderr).toContain(`finalize first with: tally bill run --database ${beside} --events `);
     expect(await said(...dropping, '--dry-run', '-o', 'csv')).toContain('"2026-04-01T00:00:00.000Z",40,1,1');
+    chmodSync(beside, 0o444);
+    for (const how of ['--dry-run', '--yes']) {
+      const { code, stderr } = await runProgram([...dropping, how], { home, isOrdinary: true });
+      expect([code, stderr]).toEqual([9, expect.stringContaining('is read-only; nothing was changed')]);
+    }
+    chmodSync(beside, 0o600);
     const silent = await tally(...dropping);
     expect(silent).toMatchObject({ code: 11, stdout: '' });
     expect(silent.stderr).toContain('--yes');
