@@ -58,7 +58,8 @@ type Place = readonly [path: readonly PropertyKey[], words: string];
 function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
-    return issue.keys.map((key) => issueAt([...issue.path, key], wordsOf(key, known, fieldsAt(issue.path))));
+    const words = unknownKeys(issue.keys, known, fieldsAt(issue.path));
+    return issue.keys.map((key, index) => issueAt([...issue.path, key], tierHint(key) ?? words[index] ?? ''));
   }
   return usualIssues(issue, value, issueAt);
 }
@@ -70,16 +71,19 @@ export function usualIssues(issue: z.core.$ZodIssue, value: unknown, issueAt: Ya
   );
 }
 
-function wordsOf(key: string, known: readonly string[], here: readonly string[]): string {
-  // The service returns it, so a copied answer usually contains it.
-  if (key === 'minQty') return 'unknown field: leave it out, since a tier begins where the one before it ends';
-  return unknownKey(nearest(key, known), here);
+/** The service returns it, so a copied answer usually contains it. */
+function tierHint(key: string): string | undefined {
+  return key === 'minQty' ? 'unknown field: leave it out, since a tier begins where the one before it ends' : undefined;
 }
 
-/** The words for an unknown field, with what was probably meant, or else the fields that there are. */
-export function unknownKey(meant: string | undefined, here: readonly string[]): string {
-  if (meant !== undefined) return `unknown field: did you mean ${meant}?`;
-  return here.length === 0 ? 'unknown field' : `unknown field: the fields here are ${here.join(', ')}`;
+/** The words for each unknown field of one place: what was probably meant, or else, once, the fields that there are. */
+export function unknownKeys(keys: readonly string[], known: readonly string[], here: readonly string[]): string[] {
+  const meant = keys.map((key) => nearest(key, known));
+  const first = here.length === 0 ? -1 : meant.indexOf(undefined);
+  return meant.map((name, index) => {
+    if (name !== undefined) return `unknown field: did you mean ${name}?`;
+    return index === first ? `unknown field: the fields here are ${here.join(', ')}` : 'unknown field';
+  });
 }
 
 function isSection(name: PropertyKey | undefined): name is Section {

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { InvalidInputError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import type { CatalogFile } from '../catalog/file.ts';
-import { catalogOfValue, unknownKey, usualIssues } from '../catalog/file.ts';
+import { catalogOfValue, unknownKeys, usualIssues } from '../catalog/file.ts';
 import { nearest } from '../catalog/nearest.ts';
 import { inFileOrder, readYaml, type YamlFile } from '../catalog/yaml-source.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -60,7 +60,8 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueA
     const isEntry = Object.hasOwn(sections, section ?? '') && issue.path.length === 2;
     const known = Object.keys(isEntry ? sections[section as Section].shape : scenarioFile.shape);
     const here = isEntry || issue.path.length === 0 ? known : [];
-    return issue.keys.map((key) => issueAt([...issue.path, key], unknownKey(nearest(key, known), here)));
+    const words = unknownKeys(issue.keys, known, here);
+    return issue.keys.map((key, index) => issueAt([...issue.path, key], words[index] ?? ''));
   }
   const given = valueAt(value, issue.path.map(String).join('.'));
   // A list of all commands would be too long.

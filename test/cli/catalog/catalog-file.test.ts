@@ -52,6 +52,15 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ['catalog.yaml:2: prices: unknown field: the fields here are products, meters, rateCards, pricing, plans'],
     ],
     [
+      'a file of another kind',
+      'start: 2026-01-01\nproduct: []\nuntil: 2026-02-01\n',
+      [
+        'catalog.yaml:1: start: unknown field: the fields here are products, meters, rateCards, pricing, plans',
+        'catalog.yaml:2: product: unknown field: did you mean products?',
+        'catalog.yaml:3: until: unknown field',
+      ],
+    ],
+    [
       'a field of another name inside an entry',
       'meters:\n  - code: CALLS\n    displayName: Calls\n    eventTypeFilter: { in: [call] }\n',
       ['catalog.yaml:4: meters[0].eventTypeFilter.in: unknown field: the fields here are include, exclude'],
