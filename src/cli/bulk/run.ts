@@ -47,6 +47,8 @@ export async function runBulk(invocation: Invocation, session: Session): Promise
     const plan = await planOf(invocation, session, opened);
     refuse(plan, session, opened);
     if (session.flags.quiet !== true) tellProblems(plan.doubts ?? [], session);
+    // As of an import: an export that found nothing would go unseen in a job of every night.
+    if (plan.rowCount === 0) tell(session, say`warning: there is no row: nothing is sent`);
     if (session.flags.dryRun === true) return await rehearse(plan, session, { opened, concurrency });
     await showTotals(plan.summary, session);
     if (plan.rowCount > 0) await confirm(session, target, plan.summary.words);

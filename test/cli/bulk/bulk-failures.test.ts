@@ -177,11 +177,12 @@ describe('the command line', () => {
     expect(stderr).toContain('--assignment cannot be used with --from');
   });
 
-  test('an empty file is refused, one of a header alone is done at once', async () => {
+  test('an empty file is refused, one of a header alone is done at once with a warning', async () => {
     expect((await createShell().run('customers create --from -')).stderr).toContain('the file is empty');
     const running = createShell({ dependencies: { untilStopped: never } });
-    const { code, stdout } = await running.run('customers create --from -', { input: 'name\n' });
+    const { code, stdout, stderr } = await running.run('customers create --from -', { input: 'name\n' });
     expect([code, stdout]).toEqual([0, '0\t0\t0\t0\t0\t0\n']);
+    expect(stderr).toContain('warning: there is no row: nothing is sent\n');
   });
 
   test('a quote in the middle of a cell is told as what is wrong with the file', async () => {
