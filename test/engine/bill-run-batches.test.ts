@@ -29,6 +29,24 @@ test('a bill run works contracts off by batches, and misses none', async () => {
   await world.close();
 });
 
+test('a bill run counts what it did for all contracts of a batch together', async () => {
+  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
+  for (const name of ['one', 'two', 'three']) {
+    const each = await subscribe(world, { name });
+    await grant(world, each, { amountCents: 100, expiresAt: '2026-03-20T00:00:00Z' });
+    await use(world, each, { tokens: 130, at: '2026-03-01T00:00:00Z' });
+  }
+  world.clock.set('2026-04-01T00:00:00Z');
+  expect((await world.call('bill.run', { body: {} })).data).toMatchObject({
+    finalizedCount: 3,
+    totalCents: 90,
+    draftedCount: 3,
+    expiredGrantCount: 3,
+    endedContractCount: 0,
+  });
+  await world.close();
+});
+
 describe('a contract with more due drafts than one transaction finalizes', () => {
   const startDate = '2024-01-01';
   const endDate = '2026-03-02';
@@ -129,6 +147,15 @@ describe('a contract with more due drafts than one transaction finalizes', () =>
     const open = (await storedInvoices(acme.contractId)).filter(({ status }) => status === 'Drafted');
     expect(open).toHaveLength(weeks - failing);
     expect((await storedInvoices(other.contractId)).map(({ status }) => status)).toEqual(['Paid']);
+  });
+
+  test('is done as a whole behind one of its batch that cannot be billed', async () => {
+    const broken = await subscribe(world, { name: 'broken', contract: { endDate: '2026-04-01' } });
+    await use(world, broken, { tokens: 9e15, at: '2026-03-01T00:00:00Z' });
+    const acme = await subscribeForWeeks('acme');
+    world.clock.set('2026-05-01T00:00:00Z');
+    expect(await run()).toMatchObject({ finalizedCount: weeks, endedContractCount: 1, failedCount: 1 });
+    expect((await storedInvoices(acme.contractId)).every(({ status }) => status === 'Paid')).toBe(true);
   });
 
   test('and thousands of open lines has a quarter of these done at a time, since each transaction meters them all', async () => {
