@@ -4,11 +4,11 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import { UnknownOutcomeError } from '../../src/errors.ts';
-import { watchStatements } from '../reliability/statements.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { countedBytes, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
+import { watchStatements } from './statements.ts';
 
 let world: World;
 /** Contracts whose March is due, which one transaction works off in this order. */
