@@ -267,33 +267,64 @@ test('a tail is read anew after a rebuild, even if all that tells a change has b
   expect((await store.read(sums)).slice(0, 2)).toEqual([6 + 12, 4 + 8]);
 });
 
-test('totals and columns of days are read anew after a rebuild that had to number their revisions anew', async () => {
+/** Five events an hour of a customer, for a day, which a segment absorbs at once, and what meters read of it. */
+async function openAbsorbed() {
   const eventUpkeep = { longestTail: 1, leastKept };
   const [one, two] = [await open(file, { eventUpkeep }), await open(file, { eventUpkeep })];
   await one.write(insertTwoOrganizations);
-  const send = async (tokens: number) => {
-    const events = Array.from({ length: 60 }, (_, place) =>
-      eventOf(`k${place}`, { timestampEpochMs: (place * day) / 60, propertiesJson: `{"tokens":${tokens}}` }),
+  const send = async (tokens: number, name = 'k') => {
+    const events = Array.from({ length: 120 }, (_, place) =>
+      eventOf(`${name}${place}`, { timestampEpochMs: (place * day) / 120, propertiesJson: `{"tokens":${tokens}}` }),
     );
     await one.write((tx) => one.events.append(tx, 'org-a', events, () => true));
   };
-  const dimensions = { needsEventName: false, propertyKeys: [] };
   /** A whole day, whole hours of it, and a part of one: of totals, of those of hours, and of columns. */
-  const sums = async (store: Store) => {
-    const bounds = [day, day / 2, day / 50].map((to) => [0, to]);
-    const found = bounds.map(async (boundsEpochMs) => {
-      const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs, isStanding: true };
-      const [[reading] = []] = await store.read((tx) =>
-        aggregateOne(store.events, tx, { ...of, rules: sumOfTokens, dimensions }),
-      );
-      return Number(reading?.quantity ?? 0);
-    });
-    return await Promise.all(found);
+  const sumsIn = async (tx: Transaction, { events }: Store) => {
+    const sums = [];
+    for (const to of [day, day / 2, day / 50]) {
+      const of = { orgId: 'org-a', customerId: 'customer', boundsEpochMs: [0, to], isStanding: true };
+      const dimensions = { needsEventName: false, propertyKeys: [] };
+      const [[reading] = []] = await aggregateOne(events, tx, { ...of, rules: sumOfTokens, dimensions });
+      sums.push(Number(reading?.quantity ?? 0));
+    }
+    return sums;
   };
+  const sums = async (store: Store) => await store.read((tx) => sumsIn(tx, store));
   await send(1);
-  for (const store of [one, two, one, two]) expect(await sums(store)).toEqual([60, 30, 2]);
+  // Totals of hours are looked for once totals of days are kept for the same rules, which the next write does.
+  await sums(one);
+  await one.write(async () => await Promise.resolve());
+  return { one, two, send, sumsIn, sums };
+}
+
+test('totals and columns of days are read anew after a rebuild that had to number their revisions anew', async () => {
+  const { one, two, send, sums } = await openAbsorbed();
+  for (const store of [one, two, one, two]) expect(await sums(store)).toEqual([120, 60, 3]);
   await send(2);
   withSqlite((database) => database.exec('DELETE FROM "eventUpkeep"'));
   await one.write(async (tx) => await one.events.upkeep?.rebuild(tx));
-  for (const store of [one, two]) expect(await sums(store)).toEqual([120, 60, 4]);
+  for (const store of [one, two]) expect(await sums(store)).toEqual([240, 120, 6]);
+});
+
+test.each([
+  ['a rebuild', async (tx: Transaction, { events }: Store) => await events.upkeep?.rebuild(tx)],
+  [
+    'a replacement',
+    async (tx: Transaction, { events }: Store) =>
+      await events.append(tx, 'org-a', [eventOf('k1', { propertiesJson: '{"tokens":9}' })], () => true),
+  ],
+])('what was read behind %s that is undone is not taken for what is there then', async (_what, change) => {
+  const { one, two, send, sumsIn, sums } = await openAbsorbed();
+  const undone = one.write(async (tx) => {
+    await change(tx, one);
+    for (const _time of ['once', 'twice']) await sumsIn(tx, one);
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  expect(await sums(one)).toEqual([120, 60, 3]);
+  // Each raises the revision by one, and so comes to those that were undone.
+  for (const times of [2, 3]) {
+    await send(1, `other${times}-`);
+    for (const store of [one, two]) expect(await sums(store)).toEqual([120 * times, 60 * times, 3 * times]);
+  }
 });
