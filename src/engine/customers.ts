@@ -7,8 +7,8 @@ import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
 import { providers } from '../operations/providers.ts';
-import { insertContacts, listContacts, listContactsOf } from '../store/records/contacts.ts';
-import type { Contact } from '../store/records/contacts.ts';
+import { insertContacts, listBillingContacts, listBillingContactsOf } from '../store/records/contacts.ts';
+import type { BillingContact, Contact } from '../store/records/contacts.ts';
 import {
   findCustomer,
   findCustomerByExternalId,
@@ -59,7 +59,7 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
     }));
     await insertContacts(context.tx, context.orgId, contacts);
     const data = wireCustomer(customer, context);
-    await emit(context, 'customer.created', () => ({ ...data, ...wireLinks(customer, contacts) }));
+    await emit(context, 'customer.created', async () => await wireWithLinks(context, customer));
     return { body: { data } };
   },
 
@@ -76,15 +76,11 @@ export const customerHandlers: HandlersOf<typeof customerOperations> = {
   'customers.list': async (context, { query }) => {
     const page = pageOf(query);
     const found = await listCustomers(context.tx, context.orgId, { ...query, ...page });
-    const contacts = await listContacts(
-      context.tx,
-      context.orgId,
-      found.rows.map((customer) => customer.id),
-    );
-    const contactsOf = Map.groupBy(contacts, (contact) => contact.customerId);
+    const ids = found.rows.map(({ id }) => id);
+    const contacts = await listBillingContacts(context.tx, context.orgId, ids);
     const data = found.rows.map((customer) => ({
       ...wireCustomer(customer, context),
-      ...wireLinks(customer, contactsOf.get(customer.id) ?? []),
+      ...wireLinks(customer, contacts.get(customer.id) ?? []),
     }));
     return { body: listBody(found, page, data) };
   },
@@ -221,7 +217,7 @@ async function checkIdentities(context: CallContext, customer: Customer): Promis
 }
 
 async function wireWithLinks(context: CallContext, customer: Customer) {
-  const contacts = await listContactsOf(context.tx, context.orgId, customer.id);
+  const contacts = await listBillingContactsOf(context.tx, context.orgId, customer.id);
   return { ...wireCustomer(customer, context), ...wireLinks(customer, contacts) };
 }
 
@@ -244,14 +240,12 @@ function wireCustomer(customer: Customer, context: CallContext) {
 }
 
 /** What reading a customer shows beyond the answer of its creation (interface 2.2). */
-function wireLinks({ paymentProviderId }: Customer, contacts: readonly Contact[]) {
+function wireLinks({ paymentProviderId }: Customer, billingContacts: readonly BillingContact[]) {
   return {
     externalIds:
       paymentProviderId === null
         ? []
         : [{ provider: providers.paymentProcessor1, entityType: 'customer' as const, id: paymentProviderId }],
-    billingContacts: contacts
-      .filter((contact) => contact.roles.includes('accounts_payable') && contact.status !== 'Unreachable')
-      .map(({ name, email, phone }) => ({ name, email, phone })),
+    billingContacts: [...billingContacts],
   };
 }

@@ -196,7 +196,28 @@ describe('reading a customer', () => {
       async (tx) =>
         await tx.updateTable('contacts').set({ status: 'Unreachable' }).where('customerId', '=', id).execute(),
     );
-    expect((await get(id)).billingContacts).toEqual([]);
+    const { data } = await world.call('customers.list');
+    expect([(await get(id)).billingContacts, data.map(({ billingContacts }) => billingContacts)]).toEqual([[], [[]]]);
+  });
+
+  it('shows what a list shows of it', async () => {
+    const roles = [
+      ['accounts_payable'],
+      ['csm'],
+      ['primary', 'accounts_payable'],
+      ['other', 'accounts_payable', 'csm'],
+    ];
+    const contacts = roles.map((own, place) => ({ name: `${place}`, email: `${place}@acme.example`, roles: own }));
+    await create({ contacts });
+    await create({ contacts: contacts.toReversed() });
+    await create({ contacts: contacts.slice(1, 2) });
+    const { data } = await world.call('customers.list');
+    expect(data.map(({ billingContacts }) => billingContacts?.map(({ name }) => name))).toEqual([
+      [],
+      ['3', '2', '0'],
+      ['0', '2', '3'],
+    ]);
+    for (const shown of data) expect(await get(shown.id)).toEqual(shown);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Contacts of customers, in the order in which they were added. */
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { ContactRole } from '../../operations/customers.ts';
 import type { ContactsTable, Transaction } from '../database.ts';
@@ -39,30 +39,62 @@ const columns = [
   'updatedAt',
 ] as const;
 
-/** Contacts of these customers, each customer's in their order. */
-export async function listContacts(
+/** A literal: SQLite prepares a statement anew whenever a pattern is bound to it. */
+const ofAccounts = () => sql.lit('%"accounts_payable"%');
+
+/** Who gets the invoices of a customer (interface 2.2). */
+export type BillingContact = Pick<Contact, 'name' | 'email' | 'phone'>;
+
+/** The contacts of these customers who get invoices and can be reached, by customer id, each customer's in their order. */
+export async function listBillingContacts(
   tx: Transaction,
   orgId: string,
   customerIds: readonly string[],
-): Promise<readonly Contact[]> {
-  const rows = await askedInParts(customerIds, (part) => contactsOf(tx, { orgId, customerIds: part }));
-  return rows.map(toContact);
+): Promise<ReadonlyMap<string, readonly BillingContact[]>> {
+  const rows = await askedInParts(customerIds, (part) => billingContactsOf(tx, { orgId, customerIds: part }));
+  const contacts = Map.groupBy(rows, ({ customerId }) => customerId);
+  return new Map([...contacts].map(([id, own]) => [id, own.map(({ name, email, phone }) => ({ name, email, phone }))]));
 }
 
-const contactsOf = prepared(
+const billingContactsOf = prepared(
   (tx, of: OfList<'customerIds'>) =>
     tx
       .selectFrom('contacts')
-      .select(columns)
+      .select(['customerId', 'name', 'email', 'phone'])
       .where('orgId', '=', of.orgId)
       .where('customerId', 'in', of.customerIds)
+      .where('status', '=', 'Active')
+      .where('roles', 'like', ofAccounts())
       .orderBy('customerId')
       .orderBy('position')
       .orderBy('seq'),
-  { name: 'contacts of customers', isOfEveryCall: true, of: () => ofFew('customerIds') },
+  { name: 'billing contacts', isOfEveryCall: true, of: () => ofFew('customerIds') },
 );
 
-/** As `listContacts`, for one customer. */
+/** The same for one customer. */
+export async function listBillingContactsOf(
+  tx: Transaction,
+  orgId: string,
+  customerId: string,
+): Promise<readonly BillingContact[]> {
+  return await billingContactsOfCustomer(tx, { orgId, customerId });
+}
+
+const billingContactsOfCustomer = prepared(
+  (tx, of: OfOrganization<'customerId'>) =>
+    tx
+      .selectFrom('contacts')
+      .select(['name', 'email', 'phone'])
+      .where('orgId', '=', of.orgId)
+      .where('customerId', '=', of.customerId)
+      .where('status', '=', 'Active')
+      .where('roles', 'like', ofAccounts())
+      .orderBy('position')
+      .orderBy('seq'),
+  { name: 'billing contacts of a customer', isOfEveryCall: true, of: () => [{ orgId: '', customerId: '' }] },
+);
+
+/** All contacts of a customer, in their order. */
 export async function listContactsOf(tx: Transaction, orgId: string, customerId: string): Promise<readonly Contact[]> {
   return (await contactsOfCustomer(tx, { orgId, customerId })).map(toContact);
 }
