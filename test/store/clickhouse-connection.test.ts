@@ -225,3 +225,26 @@ test.each([
   await expect(opening).rejects.toMatchObject({ kind });
   expect(readdirSync(directory)).toEqual([]);
 });
+
+test('a server that is slow is waited for before a database is made for its books', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
+  let answerSlowly: (() => void) | undefined;
+  const slow = createHttpServer((request, response) => {
+    const refusal = 'Code: 516. DB::Exception: no. (AUTHENTICATION_FAILED)';
+    request.resume().once('end', () => {
+      if (request.url === '/ping') {
+        response.end('Ok.\n');
+        answerSlowly?.();
+      } else if (answerSlowly === undefined) answerSlowly = () => response.end('{"data":[]}');
+      else response.writeHead(403).end(refusal);
+    });
+  });
+  onTestFinished(() => {
+    slow.close();
+    slow.closeAllConnections();
+    rmSync(directory, { recursive: true });
+  });
+  const events = `clickhouse://127.0.0.1:${await listenOnLoopback(slow)}/billing`;
+  const opening = openStore(join(directory, 'book.db'), { events });
+  await expect(opening).rejects.toThrow('refuses this user');
+});
