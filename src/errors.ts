@@ -224,9 +224,6 @@ export class UnavailableError extends BillingError {
   }
 }
 
-/** A 503 of a service of ours that says that nothing was changed. */
-export class UnchangedError extends UnavailableError {}
-
 /** 503: the query of a meter gives no number. The message names only what the organization itself made. */
 export class UnreadableMeterError extends UnavailableError {}
 
@@ -286,9 +283,6 @@ export function reasonOfStop({ message }: BillingError): string {
 /** What our services answer to an UnknownOutcomeError, so that their clients can tell it from a 503 that changed nothing. */
 export const unknownOutcomeMessage =
   'the database did not say in time what it did; whether the change was kept is not known';
-
-/** What they answer to every other UnavailableError, so that their clients can tell it from a gateway's 503. */
-export const unchangedMessage = 'the service cannot answer now; nothing was changed';
 
 /** What our services answer for an unknown route, so that their clients can tell this 404 from an unknown id. */
 export const unknownPathMessage = 'this service has no such path';

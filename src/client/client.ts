@@ -7,7 +7,7 @@ import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
-import { leavesOpen, notOffered, onlyEmbedded, readAnswer, saysUnchanged, unknownOutcome } from './response.ts';
+import { leavesOpen, notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
 import type { HowToCheck, Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
@@ -75,10 +75,7 @@ export function createClient(options: ClientOptions): Client {
     const deadline = options.now() + timeGiven;
     if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
-    const { outcome, wasOpen, isUnchanged } = await exchange(signed, {
-      canRepeat: isRepeatable(operation, input),
-      deadline,
-    });
+    const { outcome, wasOpen } = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
     const howToCheck = changesState(operation)
       ? howToCheckOf(operation, input, await loadOutlines(roomOf(name)))
       : undefined;
@@ -88,21 +85,18 @@ export function createClient(options: ClientOptions): Client {
     if (followsOpenTry && outcome.status >= 300) {
       throw unknownOutcome(target, `answered ${outcome.status} after a try without an outcome`, howToCheck, outcome);
     }
-    const answer: Answer<N> = readAnswer(outcome, { ...readingOf(operation, outcome, howToCheck), isUnchanged });
+    const answer: Answer<N> = readAnswer(outcome, readingOf(operation, outcome, howToCheck));
     return followsOpenTry ? { ...answer, followsOpenTry } : answer;
   }
 
   /** Sends until an outcome is final. If no try was answered, any of them may have arrived. */
   async function exchange(request: HttpRequest, call: Exchange): Promise<Exchanging> {
     let isOpen = false;
-    let isUnchanged = true;
     for (let attempt = 1; ; attempt += 1) {
       const sentAt = options.now();
       const found = await transport.send(request, { left: remaining(call.deadline), given: timeGiven });
       const wasOpen = isOpen;
       isOpen ||= found.kind === 'answer' ? leavesOpen(found) : found.mayHaveArrived;
-      // What one answer says is of its own try alone.
-      isUnchanged &&= found.kind === 'answer' ? saysUnchanged(found) : !found.mayHaveArrived;
       const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived: isOpen };
       if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
       if (outcome.kind === 'answer' && outcome.headers[answerHeaders.version] !== undefined) isTallybook = true;
@@ -114,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
         now: options.now(),
         random: options.random,
       });
-      if (delayMilliseconds === undefined) return { outcome, wasOpen, isUnchanged };
+      if (delayMilliseconds === undefined) return { outcome, wasOpen };
       const triedMilliseconds = options.now() - sentAt;
       options.onRetry?.({ attempt, triedMilliseconds, delayMilliseconds, reason: reasonOf(outcome) });
       await options.sleep(delayMilliseconds);
@@ -136,7 +130,7 @@ export function createClient(options: ClientOptions): Client {
   }
 
   function readingOf(operation: Outline, answer: HttpAnswer, howToCheck: HowToCheck | undefined): Reading {
-    return { operation, target, howToCheck, isUnchanged: false, retryAfterSeconds: retryAfterSeconds(answer) };
+    return { operation, target, howToCheck, retryAfterSeconds: retryAfterSeconds(answer) };
   }
 
   function noAnswerFailure(
@@ -187,8 +181,6 @@ interface Exchanging {
   readonly outcome: HttpAnswer | NoAnswer;
   /** A try before the last one may have been carried out. */
   readonly wasOpen: boolean;
-  /** Every try that arrived was answered that nothing was changed. */
-  readonly isUnchanged: boolean;
 }
 
 interface Exchange {

@@ -14,8 +14,6 @@ import {
   RateLimitedError,
   UnauthorizedError,
   UnavailableError,
-  UnchangedError,
-  unchangedMessage,
   unknownOutcomeMessage,
   unknownPathMessage,
 } from '../errors.ts';
@@ -42,8 +40,6 @@ export interface Reading {
   readonly target: Target;
   /** For a write whose answer does not tell its outcome; absent for readings. */
   readonly howToCheck: HowToCheck | undefined;
-  /** Whether every try that arrived was answered that nothing was changed. */
-  readonly isUnchanged: boolean;
   readonly retryAfterSeconds: number | undefined;
 }
 
@@ -138,9 +134,7 @@ function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   }
   const isClear = message !== undefined || kind === 'unauthorized' || kind === 'rateLimited' || status >= 500;
   if (!isClear) return invalidResponse(answer, problem, reading);
-  const options = optionsOf(kind, answer, reading);
-  if (reading.isUnchanged) return new UnchangedError(unchangedMessage, options);
-  return errorOf(kind, message ?? `${target.host} answered ${status}`, options);
+  return errorOf(kind, message ?? `${target.host} answered ${status}`, optionsOf(kind, answer, reading));
 }
 
 /** Whether an answer leaves the outcome of a write open: a gateway's, or a 503 that does not say that nothing was done. */
@@ -150,11 +144,6 @@ export function leavesOpen(answer: HttpAnswer): boolean {
   if (status !== errorFacts.unavailable.status) return false;
   const message = envelopeMessage(jsonOf(answer).json);
   return message === undefined || message === unknownOutcomeMessage;
-}
-
-/** Whether an answer is a 503 of a service of ours that says that nothing was changed. */
-export function saysUnchanged(answer: HttpAnswer): boolean {
-  return answer.status === errorFacts.unavailable.status && envelopeMessage(jsonOf(answer).json) === unchangedMessage;
 }
 
 /** What whoever runs the service needs in order to find the request. */

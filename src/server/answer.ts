@@ -11,7 +11,6 @@ import {
   BillingError,
   errorFacts,
   UnavailableError,
-  unchangedMessage,
   UnknownOutcomeError,
   unknownOutcomeMessage,
   UnreadableMeterError,
@@ -92,11 +91,14 @@ export function failureOf(error: unknown): BillingError {
 /** For every caller who cannot be answered now; the reason is for the log. */
 export function unavailable(cause?: BillingError): UnavailableError {
   const isUnknown = cause instanceof UnknownOutcomeError;
-  return new UnavailableError(isUnknown ? unknownOutcomeMessage : unchangedMessage, {
-    cause,
-    retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
-    ...(isUnknown ? { hint: 'read what was to be changed before you repeat the request' } : {}),
-  });
+  return new UnavailableError(
+    isUnknown ? unknownOutcomeMessage : 'the service cannot answer now; nothing was changed',
+    {
+      cause,
+      retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
+      ...(isUnknown ? { hint: 'read what was to be changed before you repeat the request' } : {}),
+    },
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Server } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
 import { retryAfterMilliseconds } from '../../src/client/retry.ts';
-import { UnchangedError, UnsentError, errorFacts, unchangedMessage, unknownOutcomeMessage } from '../../src/errors.ts';
+import { UnsentError, errorFacts, unknownOutcomeMessage } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { worldStart } from '../support/world.ts';
 import { envelope, json, okAnswer, okList, reset, startClient, startFakeService, unusedUrl } from './harness.ts';
@@ -198,23 +198,6 @@ describe('writes', () => {
       });
       expect(service.requests).toHaveLength(1);
     }
-  });
-
-  test('one that a service of ours says changed nothing is told from one that anything else refused', async () => {
-    const [ours, other] = [envelope(503, unchangedMessage), envelope(503, 'busy')];
-    const errors = [[ours], [other], [ours, ours], [other, ours], [other, ours, ours]].map(async (answers) => {
-      const service = await startFakeService(...answers);
-      return await startClient(service.url)
-        .call('credits.grant', answers.length === 1 ? grant : repeatableGrant)
-        .catch((error: unknown) => error);
-    });
-    const isUnchanged = (await Promise.all(errors)).map((error) => error instanceof UnchangedError);
-    expect(isUnchanged).toEqual([true, false, true, false, false]);
-    const service = await startFakeService(reset, envelope(503, unchangedMessage));
-    await expect(startClient(service.url).call('credits.grant', repeatableGrant)).rejects.toMatchObject({
-      kind: 'network',
-      message: expect.stringContaining('the outcome is unknown'),
-    });
   });
 
   test('an unknown outcome, and an answer that is none, have the id under which the service knows the request', async () => {

@@ -4,14 +4,7 @@
  * of credits; an adjustment, which has no such id, is not sent again while its outcome is unknown (reliability 1, P3).
  */
 
-import {
-  BillingError,
-  UnavailableError,
-  UnchangedError,
-  UnknownOutcomeError,
-  UnsentError,
-  errorFacts,
-} from '../../errors.ts';
+import { BillingError, UnavailableError, UnknownOutcomeError, UnsentError, errorFacts } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
 import { timestampOf } from '../../operations/field-rules.ts';
 import { loadOutline } from '../../operations/index.ts';
@@ -201,12 +194,9 @@ export const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'notOffered',
 ]);
 
-/**
- * A request that was not sent changed nothing, nor did one of which a service of ours says so, nor a write that failed here,
- * unless its commit went unanswered.
- */
+/** A request that was not sent changed nothing, nor did a write that failed here, unless its commit went unanswered. */
 function hasChangedNothing(error: unknown, isHere: boolean): boolean {
-  if (error instanceof UnsentError || error instanceof UnchangedError) return true;
+  if (error instanceof UnsentError) return true;
   return isHere && error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);
 }
 
