@@ -3,6 +3,7 @@
 import { canonicalJson } from '../../canonical-json.ts';
 import { sha256Of } from '../../digest.ts';
 import { limits } from '../../limits.ts';
+import { utcTimestamp } from '../../operations/field-rules.ts';
 import type { Answer, Billing, KnownEvents, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { ImportedEvent } from './mapping.ts';
@@ -16,8 +17,9 @@ export function acrossBatches(rehearsal: Billing): Billing {
   function note(events: readonly ImportedEvent[]): KnownEvents {
     let replaced = 0;
     for (const { idempotencyKey, ...event } of events) {
+      const timestamp = utcTimestamp(event.timestamp);
       // A longer part of a text would keep all of it in memory.
-      const content = sha256Of(canonicalJson(event)).slice(0, 12);
+      const content = sha256Of(canonicalJson({ ...event, timestamp })).slice(0, 12);
       if (contents.get(idempotencyKey) !== content) replaced += 1;
       contents.set(idempotencyKey, content);
     }

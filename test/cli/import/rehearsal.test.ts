@@ -103,6 +103,16 @@ describe('in this process', () => {
     expect((await importing(rows, '--batch-size', '2')).data).toMatchObject({ unchanged: 3, replaced: 5 });
   });
 
+  test('a row at the same instant, written otherwise, repeats that of an earlier batch', async () => {
+    stage = await stageWithAcme('embedded');
+    const times = ['2026-02-01T10:00:00Z', '2026-02-01T11:00:00+01:00', '2026-02-01T10:00:00.000Z'];
+    const rows = times.map((time) => `${time},acme,same,`);
+    for (const flags of [['--dry-run'], []]) {
+      const { data } = await importing(rows, '--batch-size', '1', ...flags);
+      expect(data).toMatchObject({ unchanged: 2, replaced: 0 });
+    }
+  });
+
   test.each([
     ['a path', ''],
     ['a URL', 'file:'],
