@@ -58,8 +58,9 @@ type Place = readonly [path: readonly PropertyKey[], words: string];
 function told(issue: z.core.$ZodIssue, value: unknown, issueAt: YamlFile['issueAt']): InputIssue[] {
   if (issue.code === 'unrecognized_keys') {
     const known = isSection(issue.path[0]) ? fieldNames(issue.path[0]) : sections;
-    const words = unknownKeys(issue.keys, known, fieldsAt(issue.path));
-    return issue.keys.map((key, index) => issueAt([...issue.path, key], tierHint(key) ?? words[index] ?? ''));
+    const others = issue.keys.filter((key) => tierHint(key) === undefined);
+    const words = unknownKeys(others, known, fieldsAt(issue.path)).values();
+    return issue.keys.map((key) => issueAt([...issue.path, key], tierHint(key) ?? words.next().value ?? ''));
   }
   return usualIssues(issue, value, issueAt);
 }

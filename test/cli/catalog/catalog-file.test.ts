@@ -61,6 +61,14 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       ],
     ],
     [
+      'the first bound of a tier where there are no tiers, and another field',
+      'products:\n  - { name: P, minQty: 1, sku: 2 }\n',
+      [
+        'catalog.yaml:2: products[0].minQty: unknown field: leave it out, since a tier begins where the one before it ends',
+        'catalog.yaml:2: products[0].sku: unknown field: the fields here are name, description',
+      ],
+    ],
+    [
       'a field of another name inside an entry',
       'meters:\n  - code: CALLS\n    displayName: Calls\n    eventTypeFilter: { in: [call] }\n',
       ['catalog.yaml:4: meters[0].eventTypeFilter.in: unknown field: the fields here are include, exclude'],
