@@ -88,7 +88,7 @@ export async function runComparison(flags: CompareFlags, session: Session): Prom
   throw new BillingError(
     'checkFailed',
     `${counted(ungivenGrantCount, 'new grant')} given to no contract: no amount has anything of it`,
-    { hint: `the notes say what was refused; what is to be given after ${until} is not` },
+    { hint: `the notes say what was refused; nothing is given after the end, ${until}` },
   );
 }
 
