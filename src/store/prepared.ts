@@ -137,6 +137,9 @@ export function preparedRows<V extends Readonly<Record<keyof V, BoundValue>>>(
   const insertOne = prepared<V, unknown>((tx, row) => build(tx, [row]), known);
   const insertSeveral = prepared<Columns<V>, unknown>((tx, columns) => build(tx, rowsOf(columns)));
   return async (tx, rows) => {
+    const columnCount = Object.keys(rows[0] ?? {}).length;
+    const isEven = rows.every((row) => Object.keys(row).length === columnCount);
+    assert(isEven, 'rows that are inserted together have the same columns');
     if (direct.has(tx)) {
       for (const row of rows) await insertOne(tx, row);
       return;

@@ -108,6 +108,12 @@ export function describePrepared(backend: string, open: () => Promise<Store>): v
         },
       );
 
+      test('with a column that others of them lack are refused, since it would be left out', async () => {
+        const rows = [{ id: 'c0' } as Named, { id: 'c1', legalName: 'GmbH' }];
+        await expect(store.write((tx) => insertNamed(tx, rows))).rejects.toThrow('the same columns');
+        expect(await listNamed()).toEqual([]);
+      });
+
       test('if one breaks a rule, none is kept', async () => {
         const rows = ['c0', 'c1', 'c0', 'c2'].map((id) => ({ id, legalName: null }));
         expect(await ruleBroken(store, (tx) => insertNamed(tx, rows))).toBe('unique');
