@@ -6,7 +6,7 @@ import { createEngine } from '../../src/engine/engine.ts';
 import { limits } from '../../src/limits.ts';
 import { grant, movements, subscribe, use } from '../support/billing-scenario.ts';
 import { createCustomer, send } from '../support/usage-scenario.ts';
-import { countedBytes, createClock, createWorld } from '../support/world.ts';
+import { billUntilStopped, countedBytes, createClock, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 test('a bill run works contracts off by batches, and misses none', async () => {
@@ -195,22 +195,7 @@ describe('a contract with more due drafts than one transaction finalizes', () =>
   test('is left in the middle by a run that is told to stop, and finished by the next one', async () => {
     const acme = await subscribeForWeeks('acme');
     world.clock.set('2026-05-01T00:00:00Z');
-    const stopping = new AbortController();
-    const engine = createEngine({
-      store: {
-        ...world.store,
-        write: async (work, options) => {
-          const done = await world.store.write(work, options);
-          stopping.abort();
-          return done;
-        },
-      },
-      now: world.clock.now,
-      newId: () => '',
-      randomBytes: countedBytes(),
-      finalizationGraceHours: 0,
-    });
-    expect(await engine.billDue(stopping.signal)).toMatchObject({
+    expect(await billUntilStopped(world)).toMatchObject({
       finalizedCount: limits.billRunBatch,
       endedContractCount: 0,
       failures: [],

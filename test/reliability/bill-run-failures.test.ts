@@ -2,11 +2,10 @@
 
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import { createEngine } from '../../src/engine/engine.ts';
 import { UnknownOutcomeError } from '../../src/errors.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { countedBytes, createWorld } from '../support/world.ts';
+import { billUntilStopped, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { watchStatements } from './statements.ts';
 
@@ -120,22 +119,7 @@ test('a database that fails while each is done by itself ends the run, which kee
 
 test('a run that is told to stop while each is done by itself does no other, and the next run does the rest', async () => {
   await spoilSecond();
-  const stopping = new AbortController();
-  const engine = createEngine({
-    store: {
-      ...world.store,
-      write: async (work, options) => {
-        const done = await world.store.write(work, options);
-        stopping.abort();
-        return done;
-      },
-    },
-    now: world.clock.now,
-    newId: () => '',
-    randomBytes: countedBytes(),
-    finalizationGraceHours: 0,
-  });
-  expect(await engine.billDue(stopping.signal)).toMatchObject({ finalizedCount: 1, failedCount: 0, failures: [] });
+  expect(await billUntilStopped(world)).toMatchObject({ finalizedCount: 1, failedCount: 0, failures: [] });
   expect(await numbers()).toEqual(['INV-000001', 'DRAFT', 'DRAFT']);
   expect(await run()).toMatchObject({ finalizedCount: 1, endedContractCount: 1, failedCount: 1 });
   expect(await numbers()).toEqual(['INV-000001', 'DRAFT', 'INV-000002']);

@@ -126,3 +126,23 @@ export async function createWorld(
     },
   };
 }
+
+/** A run over what is due that is told to stop during its first write. */
+export async function billUntilStopped({ store, clock }: World) {
+  const stopping = new AbortController();
+  const engine = createEngine({
+    store: {
+      ...store,
+      write: async (work, options) => {
+        const done = await store.write(work, options);
+        stopping.abort();
+        return done;
+      },
+    },
+    now: clock.now,
+    newId: () => '',
+    randomBytes: countedBytes(),
+    finalizationGraceHours: 0,
+  });
+  return await engine.billDue(stopping.signal);
+}
