@@ -39,11 +39,16 @@ const columns = [
   'updatedAt',
 ] as const;
 
-/** A literal: SQLite prepares a statement anew whenever a pattern is bound to it. */
-const ofAccounts = () => sql.lit('%"accounts_payable"%');
-
 /** Who gets the invoices of a customer (interface 2.2). */
 export type BillingContact = Pick<Contact, 'name' | 'email' | 'phone'>;
+
+/** Contacts who get invoices and can be reached. The pattern is a literal: SQLite prepares a statement anew if one is bound to it. */
+const forInvoices = (tx: Transaction, orgId: string) =>
+  tx
+    .selectFrom('contacts')
+    .where('orgId', '=', orgId)
+    .where('status', '=', 'Active')
+    .where('roles', 'like', sql.lit('%"accounts_payable"%'));
 
 /** The contacts of these customers who get invoices and can be reached, by customer id, each customer's in their order. */
 export async function listBillingContacts(
@@ -58,13 +63,9 @@ export async function listBillingContacts(
 
 const billingContactsOf = prepared(
   (tx, of: OfList<'customerIds'>) =>
-    tx
-      .selectFrom('contacts')
+    forInvoices(tx, of.orgId)
       .select(['customerId', 'name', 'email', 'phone'])
-      .where('orgId', '=', of.orgId)
       .where('customerId', 'in', of.customerIds)
-      .where('status', '=', 'Active')
-      .where('roles', 'like', ofAccounts())
       .orderBy('customerId')
       .orderBy('position')
       .orderBy('seq'),
@@ -82,13 +83,9 @@ export async function listBillingContactsOf(
 
 const billingContactsOfCustomer = prepared(
   (tx, of: OfOrganization<'customerId'>) =>
-    tx
-      .selectFrom('contacts')
+    forInvoices(tx, of.orgId)
       .select(['name', 'email', 'phone'])
-      .where('orgId', '=', of.orgId)
       .where('customerId', '=', of.customerId)
-      .where('status', '=', 'Active')
-      .where('roles', 'like', ofAccounts())
       .orderBy('position')
       .orderBy('seq'),
   { name: 'billing contacts of a customer', isOfEveryCall: true, of: () => [{ orgId: '', customerId: '' }] },
