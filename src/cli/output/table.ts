@@ -61,15 +61,13 @@ function headed(column: Column, view: View): Column {
   return { ...column, header: label.includes('.') ? label : label.toUpperCase() };
 }
 
-/** What an answer contains besides its rows: totals and the like, without a table that has no rows. */
+/** What an answer contains besides its rows: totals and the like, without a list of nothing. */
 function summaryOf(body: unknown, view: View): Row {
   const path = view.rows.split('.');
   const parent = path.length < 2 ? undefined : valueAt(body, path.slice(0, -1).join('.'));
   if (typeof parent !== 'object' || parent === null) return {};
   return Object.fromEntries(
-    Object.entries(parent).filter(
-      ([name, value]) => name !== path.at(-1) && (view.parts?.[name] === undefined || isRecords(value)),
-    ),
+    Object.entries(parent).filter(([name, value]) => name !== path.at(-1) && !isEmptyList(value)),
   );
 }
 
@@ -79,9 +77,9 @@ interface Style {
   readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
 }
 
-/** `label  value` for each field, then each list of records below its label. */
+/** `label  value` for each field, then each list of records below its label, unless it has none. */
 function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
-  const fields = flattened(row, '');
+  const fields = flattened(row, '').filter(([path, value]) => view.parts?.[path] === undefined || !isEmptyList(value));
   const labels = labelsOf(
     fields.map(([path]) => path),
     view,
@@ -164,6 +162,10 @@ function flattened(row: Row, prefix: string): [string, unknown][] {
     const isNested = isJsonObject(value) && Object.keys(value).length > 0 && !name.includes('.');
     return isNested ? flattened(value, path) : [[path, value]];
   });
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function isRecords(value: unknown): boolean {

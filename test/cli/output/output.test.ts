@@ -186,23 +186,6 @@ describe('on a terminal', () => {
     expect(await shown('credits')).toMatch(/^total {2}12\.5 credits\n/);
   });
 
-  test('what stands beside the rows is shown above them', async () => {
-    const body = { data: { walletMode: 'credits', budgets: [{ id: 'b' }] } };
-    const choice = chooseOutput({}, terminal);
-    const text = await render(
-      body,
-      { rows: 'data.budgets', columns: [{ header: 'ID', path: 'id' }] },
-      { choice, fields: [], stdout: terminal },
-    );
-    expect(text).toBe('wallet mode  credits\n\nID\nb\n');
-    const none = await render(
-      { data: { walletMode: 'credits', budgets: [] } },
-      { rows: 'data.budgets', columns: [{ header: 'ID', path: 'id' }] },
-      { choice, fields: [], stdout: terminal },
-    );
-    expect(none).toBe('wallet mode  credits\n');
-  });
-
   test('a column that was asked for is called in words, and a name of somebody else as it is', async () => {
     const body = { data: [{ legalName: 'Acme', feeCents: 5, isPaid: true, start: '2026-03-01T00:00:00.000Z' }] };
     const asked = { columns: ['legalName', 'feeCents', 'isPaid', 'start', 'metadata.Seats'] };
