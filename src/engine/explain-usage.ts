@@ -5,9 +5,9 @@ import { type Big, zero } from '../calculation/money.ts';
 import { type GroupTrace, type TracedEvent, createUsageTracer, type UsageTrace } from '../calculation/usage-trace.ts';
 import type { EventScan, ScannedEvent } from '../store/event-store.ts';
 import type { MeterSqlEvent } from '../store/meter-sql.ts';
-import { listContractsOfCustomer } from '../store/records/contracts.ts';
+import { listContractsBefore } from '../store/records/contracts.ts';
 import type { Meter } from '../store/records/meters.ts';
-import { coveragesOf, takenBefore } from './usage-attribution.ts';
+import { takenWithin } from './usage-attribution.ts';
 import type { MeteredContract } from './usage-metering-options.ts';
 import type { MeteringContext } from './usage-metering.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
@@ -53,25 +53,15 @@ async function scanSubject(
   { owner, range }: TraceSubject,
   onEvent: (event: ScannedEvent) => void,
 ): Promise<void> {
-  const scan: EventScan = {
-    orgId: context.orgId,
-    customerId: owner.customerId,
-    contract: await contractFilter(context, id, owner.contract),
-    fromEpochMs: range.start.epochMilliseconds,
-    toEpochMs: range.end.epochMilliseconds,
-    withKeys: true,
-  };
-  await context.events.scan(context.tx, scan, onEvent);
-}
-
-async function contractFilter(
-  { tx, orgId }: MeteringContext,
-  meterId: string,
-  contract: MeteredContract | undefined,
-): Promise<EventScan['contract']> {
-  if (contract === undefined) return undefined;
-  const coverages = coveragesOf(await listContractsOfCustomer(tx, orgId, contract.customerId));
-  return { contractId: contract.id, unassignedOutside: takenBefore(coverages, { contractId: contract.id, meterId }) };
+  const { tx, orgId, events } = context;
+  const { customerId, contract } = owner;
+  const span = { fromEpochMs: range.start.epochMilliseconds, toEpochMs: range.end.epochMilliseconds };
+  const scan: EventScan = { orgId, customerId, ...span, withKeys: true };
+  if (contract === undefined) return await events.scan(tx, scan, onEvent);
+  const contractId = contract.id;
+  const earlier = await listContractsBefore(tx, orgId, { customerId, contractId });
+  const unassignedOutside = takenWithin(earlier, { meterId: id, span });
+  await events.scan(tx, { ...scan, contract: { contractId, unassignedOutside } }, onEvent);
 }
 
 /** A query does not say which events it takes a value from, so all events that it is given are taken to be behind it. */

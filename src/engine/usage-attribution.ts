@@ -30,16 +30,7 @@ function coverageOf(contract: CoveringContract): Coverage {
   }));
 }
 
-/** When an earlier contract takes the meter's events that name no contract, in the form of `takenBy`. */
-export function takenBefore(
-  coverages: readonly Coverage[],
-  { contractId, meterId }: { readonly contractId: string; readonly meterId: string },
-): EpochInterval[] {
-  const place = coverages.findIndex((coverage) => coverage.contractId === contractId);
-  return takenBy(coverages.slice(0, Math.max(place, 0)), meterId);
-}
-
-/** The same for all of these contracts, as far as it matters to a span: most often a single one takes all of it. */
+/** As `takenBy`, as far as it matters to a span: most often a single contract takes all of it. */
 export function takenWithin(
   contracts: readonly CoveringContract[],
   { meterId, span }: { readonly meterId: string; readonly span: EpochInterval },

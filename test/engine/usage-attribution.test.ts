@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { takenBefore, takenBy } from '../../src/engine/usage-attribution.ts';
+import { takenBy } from '../../src/engine/usage-attribution.ts';
 
 const coverage = (contractId: string, days: readonly [number, number], meterIds: readonly string[] = ['calls']) => ({
   contractId,
@@ -73,17 +73,11 @@ describe('contracts take the usage of a meter that names none of them', () => {
     expect(takenBy(contracts, 'calls')).toEqual(expected);
   });
 
-  test('of another meter they take nothing, and of their own only before the contract that asks', () => {
-    const contracts = [
-      coverage('a', [1, 3], ['storage']),
-      coverage('b', [2, 4]),
-      coverage('c', [5, 7]),
-      coverage('d', [0, 9]),
-    ];
-    expect(takenBefore(contracts, { contractId: 'd', meterId: 'calls' })).toEqual([
+  test('of another meter they take nothing', () => {
+    const contracts = [coverage('a', [1, 3], ['storage']), coverage('b', [2, 4]), coverage('c', [5, 7])];
+    expect(takenBy(contracts, 'calls')).toEqual([
       { fromEpochMs: 2, toEpochMs: 4 },
       { fromEpochMs: 5, toEpochMs: 7 },
     ]);
-    expect(takenBefore(contracts, { contractId: 'b', meterId: 'calls' })).toEqual([]);
   });
 });

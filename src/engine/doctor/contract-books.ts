@@ -17,7 +17,7 @@ import { billingTermsOf } from '../contract-terms.ts';
 import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
 import { knownMeters } from '../known-catalog.ts';
-import { takenBefore } from '../usage-attribution.ts';
+import { takenBy } from '../usage-attribution.ts';
 import { type MeteredContract, plainMetering } from '../usage-metering-options.ts';
 import { meterContract } from '../usage-metering.ts';
 import type { MeteringContext } from '../usage-metering.ts';
@@ -134,7 +134,7 @@ async function findDisputedUsage(
   if (own === undefined || coverages.length === 1) return [];
   const disputed: DisputedUsage[] = [];
   for (const meter of await knownMeters(context, [...own.meterIds])) {
-    const taken = takenBefore(coverages, { contractId: contract.id, meterId: meter.id });
+    const taken = takenBy(coverages.slice(0, coverages.indexOf(own)), meter.id);
     let eventCount = 0;
     for (const interval of taken.flatMap((each) => common(each, own))) {
       eventCount += await countUnnamed(context, customer, { meter, interval });
