@@ -42,8 +42,9 @@ export function billingTermsAt(
   at: Temporal.Instant,
 ): BillingTerms {
   const { cancelledAt } = contract;
+  const terms = billingTermsOf(contract);
   const isLater = cancelledAt !== undefined && Temporal.Instant.compare(at, cancelledAt) < 0;
-  return billingTermsOf(isLater ? { ...contract, effectiveEndDate: undefined } : contract);
+  return isLater ? (terms.uncancelled ?? terms) : terms;
 }
 
 /** The instant at which service stops, exclusive; undefined for a rolling contract. */

@@ -40,7 +40,8 @@ export async function readBooks(
   const ledger = await readSealedLedger(tx, orgId, contract.id);
   const invoices = await readSealedInvoices(tx, orgId, contract.id);
   const finalized = invoices.map(({ invoice }) => invoice).filter((invoice) => invoice.finalizedAt !== undefined);
-  const terms = termsOf(contract);
+  const current = billingTermsOf(contract);
+  const terms = current.uncancelled === undefined ? [current] : [current, current.uncancelled];
   const recomputed = new Map<string, FrozenLine[][]>(finalized.map((invoice) => [invoice.id, []]));
   for (const each of terms) {
     const lines = await computeLines(context, metered, { terms: each, invoices: finalized });
@@ -59,12 +60,6 @@ export async function readBooks(
     unknownIds: await findUnknownIds(context, { contract, ledger, known: known.catalogIds }),
     now,
   };
-}
-
-function termsOf(contract: Contract): BillingTerms[] {
-  const current = billingTermsOf(contract);
-  if (contract.cancelledAt === undefined) return [current];
-  return [current, billingTermsOf({ ...contract, effectiveEndDate: undefined })];
 }
 
 async function findUnknownIds(
