@@ -27,7 +27,7 @@ import { billingTermsAt } from './contract-terms.ts';
 import { getContract } from './contract-lookup.ts';
 import type { CallContext } from './handler.ts';
 import { frozenLine } from './invoices-wire.ts';
-import { readOpenBilling } from './open-billing.ts';
+import { hasBegun, readOpenBilling } from './open-billing.ts';
 import { meteringFor } from './usage-metering-options.ts';
 import { meterContract } from './usage-metering.ts';
 
@@ -162,7 +162,7 @@ async function rateUsageOf(
   const terms = billingTermsAt(contract, until);
   const period = invoicePeriodAt(terms, invoice.periodIndex);
   if (period === undefined) return { windows: [], rated: new Map<string, RatedLine>(), atoms: [], lines: [] };
-  const windows = usageWindowsOf(terms, period).filter(({ start }) => Temporal.Instant.compare(start, until) <= 0);
+  const windows = usageWindowsOf(terms, period).filter((window) => hasBegun(window, until));
   const usages = await meterContract(context, contract, windows, meteringFor(grants, budgets));
   const reference = { invoiceId: invoice.id, periodIndex: invoice.periodIndex };
   const rated = [...usages.values()].map((usage) => rateMeteredUsage(usage, reference));

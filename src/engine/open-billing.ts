@@ -205,8 +205,8 @@ async function meterOpen(
 }
 
 /** Usage that lies ahead draws no credits yet, not even for a flat amount that is owed without usage. */
-function hasBegun(window: UsageWindow, now: Temporal.Instant): boolean {
-  return Temporal.Instant.compare(window.start, now) <= 0;
+export function hasBegun({ start }: UsageWindow, at: Temporal.Instant): boolean {
+  return Temporal.Instant.compare(start, at) <= 0;
 }
 
 function windowsOf(terms: BillingTerms, invoice: Invoice): readonly UsageWindow[] {
