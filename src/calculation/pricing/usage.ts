@@ -3,7 +3,7 @@
  * The price's own flat amount is not here: it is a line of its own, which credits cannot pay.
  */
 
-import { decimal, zero } from '../money.ts';
+import { flat } from './flat.ts';
 import type { PricingModel } from './pricing-model.ts';
 import { tiered } from './tiered.ts';
 
@@ -14,8 +14,6 @@ import { tiered } from './tiered.ts';
 export const usage: PricingModel = {
   price(price, quantity) {
     if (price.tiering !== 'NONE') return tiered.price(price, quantity);
-    const unitPrice = decimal(price.unitAmount ?? '0');
-    const billed = quantity.lt(zero) ? zero : quantity;
-    return { quantity: billed, exactAmount: billed.times(unitPrice), unitPrice, breakdown: [] };
+    return flat.price({ ...price, flatAmount: undefined }, quantity);
   },
 };
