@@ -152,16 +152,8 @@ function valueOf({ value }: TracedEvent): Big | undefined {
 }
 
 function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: MeterRules['aggregationType']): Group {
-  return groups.getOrInsertComputed(groupKeyOf(groupValues), () => ({
-    groupValues,
-    aggregate: createAggregate(type),
-    count: 0,
-    withoutKeyCount: 0,
-    first: undefined,
-    last: undefined,
-    sample: [],
-    decidedBy: undefined,
-  }));
+  const newGroup = (): Group => ({ ...noEvents, groupValues, aggregate: createAggregate(type), sample: [] });
+  return groups.getOrInsertComputed(groupKeyOf(groupValues), newGroup);
 }
 
 /** A copy, because a scan reuses one object for all of its events. */
