@@ -5,9 +5,10 @@ import { BillingError, ConflictError, NotFoundError, UnauthorizedError, Unavaila
 import { limits } from '../limits.ts';
 import { apiKeyForm, apiKeyOf, apiKeySecretBytes } from '../operations/api-key.ts';
 import type { Moment } from '../operations/field-rules.ts';
-import type { Caller } from '../operations/index.ts';
+import type { Caller, OperationTable } from '../operations/index.ts';
 import type { keyOperations } from '../operations/keys.ts';
 import type { Scope } from '../operations/operation.ts';
+import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
 import { findApiKey, findApiKeyAndTime, insertApiKey, listApiKeys, updateApiKey } from '../store/records/api-keys.ts';
 import type { ApiKey } from '../store/records/api-keys.ts';
@@ -29,7 +30,6 @@ import { wireTimestamp } from './wire.ts';
 const suffixCharacters = 4;
 /** How many organizations a refusal lists. */
 const shownNames = 10;
-const firstOrganization = { name: 'default', keyPrefix: 'tally' } as const;
 
 /**
  * The local owner acting for an organization: the one named by id or name, else the oldest, which is made when the
@@ -118,18 +118,7 @@ export const keyHandlers: HandlersOf<typeof keyOperations> = {
   'orgs.create': async (context, { body }) => {
     await checkNameIsFree(context, body.name);
     await checkTimeIsReal(context, body.environment);
-    const organization: Organization = {
-      id: context.newId(),
-      name: body.name,
-      keyPrefix: body.keyPrefix,
-      salesTaxEnabled: body.salesTaxEnabled ?? false,
-      paymentProcessor: body.paymentProcessor ?? null,
-      environment: body.environment ?? 'sandbox',
-      lastCreatedAt: context.timestamp,
-      createdAt: context.timestamp,
-      eventsDroppedBeforeEpochMs: 0,
-    };
-    await insertOrganization(context.tx, organization);
+    const organization = await addOrganization(context.tx, { id: context.newId(), createdAt: context.timestamp }, body);
     return { body: { data: wireOrganization(organization) } };
   },
 
@@ -170,15 +159,24 @@ async function refuseBegunCopy({ store }: EngineDependencies, tx: Transaction): 
 async function addFirst(dependencies: EngineDependencies, tx: Transaction): Promise<Organization> {
   const now = dependencies.now();
   checkMachineTime(now);
-  const timestamp = wireTimestamp(now);
+  const made = { id: dependencies.newId(), createdAt: wireTimestamp(now) };
+  return await addOrganization(tx, made, { name: 'default', keyPrefix: 'tally' });
+}
+
+async function addOrganization(
+  tx: Transaction,
+  made: Pick<Organization, 'id' | 'createdAt'>,
+  given: ParsedInput<OperationTable['orgs.create']>['body'],
+): Promise<Organization> {
+  const { name, keyPrefix, salesTaxEnabled = false, paymentProcessor = null, environment = 'sandbox' } = given;
   const organization: Organization = {
-    ...firstOrganization,
-    id: dependencies.newId(),
-    salesTaxEnabled: false,
-    paymentProcessor: null,
-    environment: 'sandbox',
-    lastCreatedAt: timestamp,
-    createdAt: timestamp,
+    ...made,
+    name,
+    keyPrefix,
+    salesTaxEnabled,
+    paymentProcessor,
+    environment,
+    lastCreatedAt: made.createdAt,
     eventsDroppedBeforeEpochMs: 0,
   };
   await insertOrganization(tx, organization);
