@@ -17,7 +17,7 @@ import { dueBy, isLong, nothingDone, workOff, workOffEarliest } from './due-work
 import type { Portion, WorkDone } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
-import { inRehearsal, inTransaction, keepTime } from './transaction.ts';
+import { graceHoursOf, inRehearsal, inTransaction, keepTime } from './transaction.ts';
 import { isOfDatabase } from './usage-sql.ts';
 import { wireCents } from './wire.ts';
 
@@ -48,10 +48,7 @@ export async function runDue(parts: EngineParts, orgId: string, options: RunOpti
   );
   await eachBatch(
     run,
-    async (tx) => {
-      const graceHours = (await findClock(tx)) === undefined ? parts.finalizationGraceHours : 0;
-      return await listDueContracts(tx, orgId, dueBy(until, graceHours));
-    },
+    async (tx) => await listDueContracts(tx, orgId, dueBy(until, graceHoursOf(parts, await findClock(tx)))),
     async (ids) => await workOffBatch(run, ids),
   );
 }

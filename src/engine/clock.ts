@@ -16,7 +16,7 @@ import { dueBy, earliestDue } from './due-work.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { UndertakingsOf } from './handler.ts';
 import { isOnlyRead } from './only-read.ts';
-import { aheadOfClock } from './transaction.ts';
+import { aheadOfClock, graceHoursOf } from './transaction.ts';
 import { dropEvents } from './usage-drop.ts';
 import { wireTimestamp } from './wire.ts';
 
@@ -147,7 +147,7 @@ async function show(parts: EngineParts, tx: Transaction) {
   const simulated = await findClock(tx);
   const next = await nextDue(tx, await listOrganizations(tx), {
     after: Temporal.Instant.fromEpochMilliseconds(0),
-    graceHours: simulated === undefined ? parts.finalizationGraceHours : 0,
+    graceHours: graceHoursOf(parts, simulated),
   });
   return {
     now: wireTimestamp(await instantOf(parts, tx)),

@@ -125,8 +125,7 @@ class OneCall implements CallContext {
     this.orgId = organization.id;
     this.newId = dependencies.newId;
     this.randomBytes = dependencies.randomBytes;
-    // Nobody sends usage late to a clock that waits for it (semantics 7).
-    this.finalizationGraceHours = simulated === undefined ? dependencies.finalizationGraceHours : 0;
+    this.finalizationGraceHours = graceHoursOf(dependencies, simulated);
     this.#dependencies = dependencies;
     this.#facts = facts;
   }
@@ -160,6 +159,17 @@ class OneCall implements CallContext {
     const { found, machineTime } = this.#facts;
     return (this.#known ??= timeOf(found, machineTime ?? this.#dependencies.now()));
   }
+}
+
+/**
+ * Hours between an invoice's date and its finalization: none where time is `simulated`, because nobody sends usage late to a
+ * clock that waits for it (semantics 7).
+ */
+export function graceHoursOf(
+  { finalizationGraceHours }: Pick<EngineParts, 'finalizationGraceHours'>,
+  simulated: Temporal.Instant | string | undefined,
+): number {
+  return simulated === undefined ? finalizationGraceHours : 0;
 }
 
 /**
