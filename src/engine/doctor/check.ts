@@ -1,7 +1,6 @@
 /** What a check is: a rule, how to find what breaks it in facts read beforehand, and what to do then. */
 
 import type { BillingTerms } from '../../calculation/invoice-periods.ts';
-import type { Inspection } from '../../store/inspection.ts';
 import type { EventFault, UpkeepFault } from '../../store/event-store.ts';
 import type { Budget } from '../../store/records/budgets.ts';
 import type { NumberedInvoice } from '../../store/records/census.ts';
@@ -78,5 +77,3 @@ export interface LateEvents {
   /** Idempotency keys of those that no finalized invoice would bill; only a full examination looks for them. */
   readonly unjustified: readonly string[];
 }
-
-export type DatabaseFacts = Inspection;

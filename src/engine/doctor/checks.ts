@@ -7,7 +7,8 @@
 import { foldWhole, problemsIn } from '../../calculation/ledger-fold.ts';
 import type { LedgerEntry } from '../../calculation/ledger.ts';
 import type { LedgerProblem, LedgerRule } from '../../calculation/ledger-check.ts';
-import type { Check, ContractBooks, DatabaseFacts, OrganizationFacts } from './check.ts';
+import type { Inspection } from '../../store/inspection.ts';
+import type { Check, ContractBooks, OrganizationFacts } from './check.ts';
 import * as contract from './contract-rules.ts';
 import * as credits from './credit-rules.ts';
 import * as invoice from './invoice-rules.ts';
@@ -91,7 +92,7 @@ export const databaseChecks = {
         problem: `a row of ${table} names a row of ${parent} that is not there`,
       })),
   },
-} as const satisfies Record<string, Check<DatabaseFacts>>;
+} as const satisfies Record<string, Check<Inspection>>;
 
 /** Checks of one contract. */
 export const contractChecks = {

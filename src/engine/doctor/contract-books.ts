@@ -14,22 +14,19 @@ import { readNotedDue } from '../../store/records/due-work.ts';
 import { readSealedInvoices, readSealedLedger } from '../../store/records/seals.ts';
 import type { SealedLedger } from '../../store/records/seals.ts';
 import { billingTermsOf } from '../contract-terms.ts';
-import type { CallContext } from '../handler.ts';
 import { frozenLines } from '../invoices-wire.ts';
 import { knownMeters } from '../known-catalog.ts';
+import type { BillingContext } from '../open-billing.ts';
 import { takenBy } from '../usage-attribution.ts';
 import { type MeteredContract, plainMetering } from '../usage-metering-options.ts';
 import { meterContract } from '../usage-metering.ts';
-import type { MeteringContext } from '../usage-metering.ts';
 import type { ContractBooks, DisputedUsage } from './check.ts';
 import { contractsBefore, countUnnamed, readCustomerBooks } from './customer-books.ts';
 import type { CustomerBooks, KnownOfOrganization } from './customer-books.ts';
 
-export type BooksContext = MeteringContext & Pick<CallContext, 'now'>;
-
 /** Throws where something that is stored cannot be read or rated. */
 export async function readBooks(
-  context: BooksContext,
+  context: BillingContext,
   contract: Contract,
   known: KnownOfOrganization,
 ): Promise<ContractBooks> {
@@ -63,7 +60,7 @@ export async function readBooks(
 }
 
 async function findUnknownIds(
-  { tx, orgId }: BooksContext,
+  { tx, orgId }: BillingContext,
   {
     contract,
     ledger,
@@ -95,7 +92,7 @@ async function findUnknownIds(
 
 /** The lines of these invoices without their credits, by invoice id; all metered at once. */
 async function computeLines(
-  context: BooksContext,
+  context: BillingContext,
   contract: MeteredContract,
   { terms, invoices }: { readonly terms: BillingTerms; readonly invoices: readonly Invoice[] },
 ): Promise<ReadonlyMap<string, FrozenLine[]>> {
@@ -120,7 +117,7 @@ async function computeLines(
 
 /** Counts events that this contract would bill, too, if an earlier contract of the customer did not (semantics 8). */
 async function findDisputedUsage(
-  context: BooksContext,
+  context: BillingContext,
   contract: Contract,
   customer: CustomerBooks,
 ): Promise<DisputedUsage[]> {

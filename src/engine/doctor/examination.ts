@@ -18,13 +18,13 @@ import { readLedgerHead } from '../../store/records/seals.ts';
 import { countDueDeliveries } from '../../store/records/webhook-queue.ts';
 import { limits } from '../../limits.ts';
 import type { EngineParts } from '../dependencies.ts';
+import type { BillingContext } from '../open-billing.ts';
 import { isOfDatabase, SqlReadingNeeded, type SqlReadings, withSqlReadings } from '../usage-sql.ts';
 import { droppedBefore } from '../usage-frozen.ts';
 import { wireTimestamp } from '../wire.ts';
 import type { OrganizationFacts } from './check.ts';
 import { contractChecks, databaseChecks, organizationChecks } from './checks.ts';
 import { readBooks } from './contract-books.ts';
-import type { BooksContext } from './contract-books.ts';
 import { type KnownOfOrganization, nothingKnown } from './customer-books.ts';
 import { createFindings, unexpectedProblem } from './findings.ts';
 import type { Findings } from './findings.ts';
@@ -97,7 +97,7 @@ function examinationOf(
 }
 
 /** What breaks a rule in the books of one contract. */
-export async function examineContract(context: BooksContext, contractId: string) {
+export async function examineContract(context: BillingContext, contractId: string) {
   const findings = createFindings();
   const books = await checkContract(context, contractId, { findings, known: nothingKnown() });
   return { books, findings: findings.list() };
@@ -173,7 +173,7 @@ async function contextOf(
   { store, now }: ExaminationParts,
   tx: Transaction,
   { organization, sqlReadings }: { readonly organization: Organization; readonly sqlReadings: SqlReadings },
-): Promise<BooksContext> {
+): Promise<BillingContext> {
   const { id } = organization;
   const at = (await findClock(tx)) ?? instantAt(now());
   const current = (await findOrganization(tx, id)) ?? organization;
@@ -201,7 +201,7 @@ async function examineOne(
   }
 }
 
-async function checkContract(context: BooksContext, contractId: string, { findings, known }: Examining) {
+async function checkContract(context: BillingContext, contractId: string, { findings, known }: Examining) {
   try {
     const contract = await findContract(context.tx, context.orgId, contractId);
     if (contract === undefined) return undefined;
