@@ -47,12 +47,7 @@ export const invoiceHandlers: HandlersOf<typeof invoiceOperations> = {
 
   'invoices.send': async (context, { params }) => {
     const invoice = await getInvoice(context, params.invoiceId);
-    if (invoice.status !== 'In Progress' && invoice.status !== 'In Transit' && invoice.status !== 'Paid') {
-      const isDraft = invoice.status === 'Drafted';
-      const hint = `finalize it first: tally invoices finalize ${invoice.id}`;
-      throw new ConflictError(`invoice is ${invoice.status}; cannot send`, isDraft ? { hint } : {});
-    }
-    if (invoice.sentAt !== undefined) return await unchanged(context, invoice.id);
+    if (!isDue(invoice, 'send') || invoice.sentAt !== undefined) return await unchanged(context, invoice.id);
     if (await isCustomerPaused(context, invoice.customerId)) {
       throw new ConflictError(`customer ${invoice.customerId} is paused, so invoice ${invoice.number} waits`, {
         hint: 'resume the customer, then send it',
