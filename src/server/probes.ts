@@ -22,7 +22,7 @@ export interface Probes {
   /** Where the service listens, and whether others reach it through a proxy on this machine. */
   readonly host: string;
   readonly isBehindProxy: boolean;
-  readonly isClosing: () => boolean;
+  readonly isLeaving: () => boolean;
   /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
   readonly probeMilliseconds?: number | undefined;
   /** The sender of a request; throws UnauthorizedError. */
@@ -48,7 +48,7 @@ export function addProbes(app: FastifyInstance, probes: Probes): void {
   });
   const obstacle = together(async () => await obstacleOf(probes));
   app.get('/readyz', unlimited, async (request, reply) => {
-    const found = probes.isClosing() ? { reason: 'the service is closing' } : await obstacle();
+    const found = probes.isLeaving() ? { reason: 'the service is closing' } : await obstacle();
     if (found?.error !== undefined) probes.noteFailure(request, found.error);
     return sendReadiness(reply, found?.reason);
   });

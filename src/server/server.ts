@@ -249,7 +249,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     metrics,
     host,
     isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
-    isClosing: () => state.isLeaving,
+    isLeaving: () => state.isLeaving,
     probeMilliseconds: options.probeMilliseconds,
     authenticate: callerOf,
     noteFailure,
