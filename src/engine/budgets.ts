@@ -1,5 +1,7 @@
 /** Budgets of a contract, addressed by their place in its list (interface 2.7, 4.12 to 4.14; semantics 10). */
 
+import { isDeepStrictEqual } from 'node:util';
+
 import type * as z from 'zod';
 
 import { decimal, decimalText } from '../calculation/money.ts';
@@ -81,9 +83,6 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
 
   'budgets.update': async (context, { params, body, ifMatch }) => {
     const { contract, budget, index } = await getBudget(context, params, ifMatch);
-    if (Object.keys(body).length === 0) {
-      return { body: { data: wireBudget(budget, index) }, etag: versionOf(contract) };
-    }
     await refuseUnknownMeters(context, [{ path: 'meterId', meterId: body.meterId }]);
     const { label = budget.label, meterId = budget.meterId, maxCreditsCents = budget.maxCreditsCents } = body;
     const maxCredits = body.maxCredits === undefined ? budget.maxCredits : capText(body.maxCredits);
@@ -91,6 +90,9 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
     const isExhausted = budget.isExhausted && !isOtherCap;
     const changes = { label, meterId, maxCredits, maxCreditsCents, isExhausted };
     const changed = { ...budget, ...changes };
+    // What leaves the budget as it was is not written, so that the version that others have seen still holds.
+    if (isDeepStrictEqual(changed, budget))
+      return { body: { data: wireBudget(budget, index) }, etag: versionOf(contract) };
     if (meterId !== budget.meterId) await refuseUncountable(context, contract, changed);
     await sweepExpired(context, contract);
     await updateBudget(context.tx, context.orgId, { id: budget.id, ...changes });

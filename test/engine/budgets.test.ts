@@ -215,9 +215,12 @@ describe('the version of a list of budgets', () => {
     expect(versions).toEqual(['0', '1', '2', '2', '3']);
   });
 
-  test('stays where no field of a budget is given: nothing changes, and an index or a version that is wrong is refused', async () => {
-    const before = (await add({ maxCreditsCents: 100 })).body.data;
-    expect(await update('0', {})).toMatchObject({ status: 200, body: { data: before }, etag: '1' });
+  test('stays where a budget is given nothing, or what it has: nothing changes, and an index or a version that is wrong is refused', async () => {
+    const before = (await add({ maxCreditsCents: 100, maxCredits: 5 })).body.data;
+    const same = { label: before.label, meterId: null, maxCreditsCents: 100, maxCredits: JSON.rawJSON('5.0') };
+    for (const body of [{}, same]) {
+      expect(await update('0', body)).toMatchObject({ status: 200, body: { data: before }, etag: '1' });
+    }
     expect((await list()).etag).toBe('1');
     expect(await refusalOf(update('1', {}))).toContain('notFound');
     expect(await refusalOf(update('0', {}, '0'))).toContain('preconditionFailed');

@@ -99,8 +99,13 @@ export const budgetCalls: Readonly<Record<string, ModelCall>> = {
     const { budget, index } = budgetNamed(contract, input);
     const { body } = input;
     if (typeof body.meterId === 'string') named(state.meters, body.meterId, 'invalidInput');
-    sweep(state, contract);
     const next = budgetOf({ eventPropertyKey: budget.key, eventPropertyValue: budget.value, ...body });
+    const isUnchanged =
+      (body.label === undefined || next.label === budget.label) &&
+      (body.meterId === undefined || next.meterId === budget.meterId) &&
+      (body.maxCredits === undefined || next.maxMicros === budget.maxMicros) &&
+      (body.maxCreditsCents === undefined || next.maxCents === budget.maxCents);
+    if (!isUnchanged) sweep(state, contract);
     if (body.label !== undefined) budget.label = body.label;
     if (body.meterId !== undefined) budget.meterId = body.meterId;
     if (body.maxCredits !== undefined && budget.maxMicros !== next.maxMicros) {
