@@ -32,7 +32,7 @@ import { refuse } from './refuse.ts';
 import { sweepExpired } from './settlement.ts';
 import { wireDecimal } from './wire.ts';
 
-export type BudgetInput = z.output<typeof budgetInput>;
+type BudgetInput = z.output<typeof budgetInput>;
 
 export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
   'budgets.list': async (context, { params }) => {
@@ -108,24 +108,22 @@ export const budgetHandlers: HandlersOf<typeof budgetOperations> = {
 };
 
 /**
- * The budgets that a new contract begins with. Throws InvalidInputError, with paths below `path`, for an unknown meter and
- * for a dimension that is given twice.
+ * The budgets that a new contract begins with, from its creditSettings. Throws InvalidInputError for an unknown meter and for a
+ * dimension that is given twice.
  */
 export async function addFirstBudgets(
   context: CallContext,
-  {
-    contractId,
-    inputs,
-    path,
-  }: { readonly contractId: string; readonly inputs: readonly BudgetInput[]; readonly path: string },
+  contractId: string,
+  inputs: readonly BudgetInput[],
 ): Promise<void> {
+  const pathOf = (index: number): string => `creditSettings.budgets[${index}]`;
   await refuseUnknownMeters(
     context,
-    inputs.map((input, index) => ({ path: `${path}[${index}].meterId`, meterId: input.meterId })),
+    inputs.map(({ meterId }, index) => ({ path: `${pathOf(index)}.meterId`, meterId })),
   );
   const issues = inputs.flatMap((input, index): InputIssue[] => {
     if (!inputs.slice(0, index).some((earlier) => isSameDimension(earlier, input))) return [];
-    return [{ path: `${path}[${index}].eventPropertyValue`, message: 'has a budget already' }];
+    return [{ path: `${pathOf(index)}.eventPropertyValue`, message: 'has a budget already' }];
   });
   refuse(issues);
   const budgets = inputs.map((input) => newBudget(context, contractId, input));

@@ -96,11 +96,7 @@ export async function createContract(context: CallContext, input: ContractInput)
     updatedAt: context.now,
   };
   await insertContract(tx, orgId, contract);
-  await addFirstBudgets(context, {
-    contractId: contract.id,
-    inputs: input.creditSettings?.budgets ?? [],
-    path: 'creditSettings.budgets',
-  });
+  await addFirstBudgets(context, contract.id, input.creditSettings?.budgets ?? []);
   const drafts = await makeDrafts(context, contract);
   if (creditGrantCents !== undefined) {
     const request = { amountCents: creditGrantCents, expiresAt: input.creditSettings?.expiresAt };
