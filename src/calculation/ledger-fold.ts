@@ -6,7 +6,7 @@
 import { type Grants, noGrants } from './grants-map.ts';
 import { entryProblems, grantProblem } from './ledger-check.ts';
 import type { LedgerProblem } from './ledger-check.ts';
-import { grantIdOf, grantStateOf, lapseOf, movedTotals, newTotals, walletFrom } from './ledger.ts';
+import { grantIdOf, grantStateOf, movedTotals, newTotals, walletFrom } from './ledger.ts';
 import type { GrantState, GrantTotals, LedgerEntry, WalletState } from './ledger.ts';
 
 /** One contract's ledger up to its newest entry. It can be kept and continued. */
@@ -17,8 +17,6 @@ export interface LedgerFold {
   readonly cents: bigint;
   readonly micros: bigint;
   readonly grants: Grants;
-  /** No grant lapses before this; undefined where it has to be found again. */
-  readonly nextLapseEpochMs: number | undefined;
   readonly reversedIds: ReadonlySet<string>;
   /** What the entries broke, oldest first. */
   readonly broken: readonly LedgerProblem[];
@@ -32,7 +30,6 @@ export const emptyLedger: LedgerFold = {
   cents: 0n,
   micros: 0n,
   grants: noGrants,
-  nextLapseEpochMs: Number.POSITIVE_INFINITY,
   reversedIds: new Set(),
   broken: [],
   unsound: new Map(),
@@ -53,7 +50,7 @@ export function growLedger(before: LedgerFold): GrowingLedger {
   let reversedIds: Set<string> | undefined;
   let broken: LedgerProblem[] | undefined;
   let unsound: Map<string, LedgerProblem> | undefined;
-  const fold = { ...before, grants, nextLapseEpochMs: nextLapseOf(before) as number | undefined };
+  const fold = { ...before, grants };
 
   function add(entry: LedgerEntry, target: LedgerEntry | undefined): void {
     const { reversesEntryId } = entry;
@@ -73,7 +70,6 @@ export function growLedger(before: LedgerFold): GrowingLedger {
     if (moved !== undefined) {
       const { id } = moved.grant;
       const problem = grantProblem(moved);
-      fold.nextLapseEpochMs = nextLapseBehind(fold.nextLapseEpochMs, grants.get(id), moved);
       grants.set(id, moved);
       if (problem !== undefined || fold.unsound.has(id)) {
         fold.unsound = unsound ??= new Map(before.unsound);
@@ -134,28 +130,4 @@ export function countExpiring(
     if (!isReversed && at >= from.epochMilliseconds && at <= until.epochMilliseconds) count += 1;
   }
   return count;
-}
-
-/** Whether the rest of any grant must lapse at an instant. */
-export function hasExpirationsDue(fold: LedgerFold, at: Temporal.Instant): boolean {
-  return nextLapseOf(fold) <= at.epochMilliseconds;
-}
-
-function nextLapseOf({ grants, nextLapseEpochMs }: LedgerFold): number {
-  if (nextLapseEpochMs !== undefined) return nextLapseEpochMs;
-  let next = Number.POSITIVE_INFINITY;
-  for (const totals of grants.values()) next = Math.min(next, lapseOf(totals));
-  return next;
-}
-
-/** Looks at the changed grant alone. The others matter only where it was the next to lapse and no longer is. */
-function nextLapseBehind(
-  next: number | undefined,
-  before: GrantTotals | undefined,
-  after: GrantTotals,
-): number | undefined {
-  if (next === undefined) return undefined;
-  const lapse = lapseOf(after);
-  if (lapse <= next) return lapse;
-  return before !== undefined && lapseOf(before) <= next ? undefined : next;
 }

@@ -114,7 +114,7 @@ type DrawPlace = Pick<Draw, 'invoiceId' | 'lineKey' | 'grantId'>;
 /** What the entries of one grant come to, whatever the instant. */
 export interface GrantTotals {
   readonly grant: LedgerEntry;
-  /** When it expires, as a number because every write compares those of all grants; infinite for never. */
+  /** When it expires, as a number because settlements compare those of all grants; infinite for never. */
   readonly expiresAtEpochMs: number;
   readonly remainingCents: bigint;
   readonly remainingMicros: bigint;
@@ -254,7 +254,7 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
 export function grantStateOf(totals: GrantTotals, at: Temporal.Instant, open: readonly LedgerEntry[] = []): GrantState {
   const { grant, remainingCents, remainingMicros, hasLapsed } = totals;
   const isExpired = hasExpired(grant, at);
-  const hasRest = hasRemainder(totals);
+  const hasRest = remainingCents !== 0n || remainingMicros !== 0n;
   return {
     grantId: grant.id,
     createdAt: grant.createdAt,
@@ -291,15 +291,6 @@ export function hasExpired(
 /** Whether a grant is of free credits, which cost nothing and are worth what the contract says (semantics 9). */
 export function isFree(grant: Pick<GrantState, 'originalCents' | 'creditRateCents'>): boolean {
   return grant.originalCents === 0n && grant.creditRateCents === 0n;
-}
-
-/**
- * The instant from which the rest of a grant must lapse, in milliseconds (semantics 9): infinity where nothing is left or the
- * grant never expires, minus infinity where it has lapsed before.
- */
-export function lapseOf(totals: GrantTotals): number {
-  if (!hasRemainder(totals)) return Number.POSITIVE_INFINITY;
-  return totals.hasLapsed ? Number.NEGATIVE_INFINITY : totals.expiresAtEpochMs;
 }
 
 function statusOf(grant: {
@@ -339,8 +330,4 @@ function placeOf(entry: LedgerEntry): DrawPlace {
 /** The grant that an entry moves; its own id for a grant. */
 export function grantIdOf(entry: LedgerEntry): string {
   return entry.grantEntryId ?? entry.id;
-}
-
-function hasRemainder(grant: Pick<GrantState, 'remainingCents' | 'remainingMicros'>): boolean {
-  return grant.remainingCents !== 0n || grant.remainingMicros !== 0n;
 }

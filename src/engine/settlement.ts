@@ -5,7 +5,7 @@
 
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import { invoicePeriodAt } from '../calculation/invoice-periods.ts';
-import { hasExpirationsDue, nextExpiryIn } from '../calculation/ledger-fold.ts';
+import { nextExpiryIn } from '../calculation/ledger-fold.ts';
 import { type Draw, grantIdOf, hasExpired, type LedgerEntry, standingUsageOn } from '../calculation/ledger.ts';
 import { planSettlement } from '../calculation/settlement-plan.ts';
 import type { Contract } from '../store/records/contracts.ts';
@@ -90,9 +90,7 @@ export async function sweepExpired(context: CallContext, { id }: Contract): Prom
 /** The same with the wallet alone: the contract is read only where something is settled. */
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
   const ledger = await ledgerUpTo(context, wallet);
-  const isDue =
-    hasExpired({ expiresAt: wallet.nextExpiryAt }, context.now) || hasExpirationsDue(ledger.fold, context.now);
-  if (!isDue) return ledger;
+  if (!hasExpired({ expiresAt: wallet.nextExpiryAt }, context.now)) return ledger;
   await settle(context, await getContract(context, wallet.id));
   return await readLedger(context, wallet.id);
 }

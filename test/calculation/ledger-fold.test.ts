@@ -6,7 +6,6 @@ import {
   foldWhole,
   growLedger,
   grantIn,
-  hasExpirationsDue,
   problemsIn,
   walletIn,
 } from '../../src/calculation/ledger-fold.ts';
@@ -62,7 +61,7 @@ const at2 = at('2026-03-02');
 
 /** The same for two ledgers that differ in nothing but how they came about. */
 function whatIsIn(fold: LedgerFold) {
-  return { ...fold, grants: [...fold.grants.values()], size: fold.grants.size, nextLapseEpochMs: undefined };
+  return { ...fold, grants: [...fold.grants.values()], size: fold.grants.size };
 }
 
 /** A ledger that was gone on from at some places. */
@@ -111,22 +110,6 @@ describe('the fold of a ledger', () => {
         const isRight = entries.every((each, index) => each.balanceAfterCents === sums[index]);
         const rules = problemsIn(foldWhole(entries)).map(({ rule }) => rule);
         expect(rules.includes('balances')).toBe(!isRight);
-      }),
-    );
-  });
-
-  test('says that something must lapse where any of its grants says so', () => {
-    fc.assert(
-      fc.property(ledger, fc.array(fc.nat(25), { maxLength: 4 }), (entries, cuts) => {
-        const fold = inParts(entries, cuts);
-        for (const day of ['2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03', '2026-03-04']) {
-          const grants = [...fold.grants.values()];
-          const isDue = grants.some(
-            ({ remainingCents, expiresAtEpochMs, hasLapsed }) =>
-              remainingCents !== 0n && (hasLapsed || expiresAtEpochMs <= at(day).epochMilliseconds),
-          );
-          expect(hasExpirationsDue(fold, at(day))).toBe(isDue);
-        }
       }),
     );
   });

@@ -8,7 +8,6 @@ import {
   newestRateOf,
   valuationRateOf,
 } from '../../src/calculation/ledger.ts';
-import { foldWhole, hasExpirationsDue } from '../../src/calculation/ledger-fold.ts';
 import { at, entry, grant, million } from './fixtures.ts';
 
 const march = at('2026-03-01');
@@ -100,13 +99,6 @@ describe('the wallet', () => {
     });
   });
 
-  test('what is due to lapse is the rest of expired grants, and nothing once it is written', () => {
-    const entries = [granted, used('u2', 300n)];
-    expect(hasExpirationsDue(foldWhole(entries), before.at)).toBe(false);
-    expect(hasExpirationsDue(foldWhole(entries), after.at)).toBe(true);
-    expect(hasExpirationsDue(foldWhole([...entries, lapsed('x3', 700n)]), after.at)).toBe(false);
-  });
-
   test('an adjustment that was reversed counts no more', () => {
     const taken = entry({
       id: 'a2',
@@ -127,13 +119,6 @@ describe('the wallet', () => {
     const entries = [endless, usage, lapsed('x3', 700n), undone('r4', usage)];
     expect(stateOf(entries)).toMatchObject({ status: 'expired', remainingCents: 300n });
     expect(walletOf(entries).balanceCents).toBe(0n);
-    expect(hasExpirationsDue(foldWhole(entries), before.at)).toBe(true);
-  });
-
-  test('dollars without credits lapse, and so do credits without dollars', () => {
-    const dollars = { ...granted, creditMicros: 0n, creditRateCents: 0n };
-    expect(hasExpirationsDue(foldWhole([dollars]), after.at)).toBe(true);
-    expect(hasExpirationsDue(foldWhole([{ ...granted, amountCents: 0n }]), after.at)).toBe(true);
   });
 
   test('draws add up by invoice, line and grant, without what is reversed', () => {
