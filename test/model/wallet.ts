@@ -209,12 +209,13 @@ export function drawDown(state: State, contract: Contract): Draw[] {
     });
   }
 
-  const used = new Map<Budget, bigint>(
+  const usedBefore = new Map<Budget, bigint>(
     contract.budgets.map((budget) => [
       budget,
       consumption(state, contract, budget, (invoice) => invoice?.number !== undefined),
     ]),
   );
+  const used = new Map(usedBefore);
   const atoms = atomsOf(state, contract).map((atom) => {
     let creditable = atom.cents;
     for (const budget of contract.budgets) {
@@ -241,6 +242,18 @@ export function drawDown(state: State, contract: Contract): Draw[] {
         atom.creditable = most(0n, atom.creditable - applied);
         merge(draws, { invoice, line, grant, applied, cents: 0n, micros: 0n });
       }
+    }
+  }
+  // Late usage may come before what they have paid of a budget's dimension: it finds only the room that is left.
+  for (const budget of contract.budgets) {
+    const cap = capOf(contract, budget);
+    if (cap === undefined) continue;
+    const own = atoms.filter((atom) => isOf(budget, atom));
+    const paid = own.reduce((sum, atom) => sum + atom.cents - atom.unpaid, usedBefore.get(budget) ?? 0n);
+    let room = most(0n, cap.n / cap.d - paid);
+    for (const atom of own) {
+      atom.creditable = least(atom.creditable, room);
+      room -= atom.creditable;
     }
   }
   for (const atom of atoms) {
