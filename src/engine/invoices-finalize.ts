@@ -64,7 +64,7 @@ export async function finalizeEarliest(
   const { tx, orgId } = context;
   const number = legalNumberOf(await takeInvoiceNumber(tx, orgId));
   const numbers = new Map([[invoice.id, number]]);
-  const settlement = await settle(context, contract, { ...known, numbers, hasDrafts: true });
+  const settlement = await settle(context, contract, { ...known, numbers });
   const { billing } = settlement;
   const draft = billing.draftOf(invoice.id);
   refuseTooLarge(invoice, draft);

@@ -5,7 +5,6 @@ import { assert } from '../assert.ts';
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
 import { growLedger, nextExpiryIn, problemsIn } from '../calculation/ledger-fold.ts';
-import type { LedgerFold } from '../calculation/ledger-fold.ts';
 import { ConflictError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { currency } from '../operations/wire-values.ts';
@@ -28,7 +27,6 @@ type Balances = ReturnType<typeof balancesAfter>;
 
 export interface LedgerWriter {
   /** The ledger of the contract, with what was written. */
-  readonly fold: LedgerFold;
   readonly ledger: KnownLedger;
   /** What this writer wrote, oldest first. */
   readonly written: readonly StoredLedgerEntry[];
@@ -71,7 +69,6 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
   }
 
   return {
-    fold,
     get ledger() {
       return { head, fold };
     },
@@ -141,8 +138,8 @@ export async function expireRest(writer: LedgerWriter, grantId: string): Promise
 }
 
 /** The totals of a grant in the ledger that is being written. */
-export function totalsOf({ fold }: LedgerWriter, grantId: string): GrantTotals {
-  const totals = fold.grants.get(grantId);
+export function totalsOf({ ledger }: LedgerWriter, grantId: string): GrantTotals {
+  const totals = ledger.fold.grants.get(grantId);
   assert(totals !== undefined, `grant ${grantId} is in its own ledger`);
   return totals;
 }

@@ -27,10 +27,11 @@ import { readOpenBilling } from './open-billing.ts';
 import type { KnownOfContract, OpenBilling } from './open-billing.ts';
 
 export interface SettlementOptions extends KnownOfContract {
-  /** Invoices that are finalized with what is written, by id: the numbers that they get, which descriptions name. */
+  /**
+   * Invoices that are finalized with what is written, by id: the numbers that they get, which descriptions name. Missing drafts
+   * have been made before.
+   */
   readonly numbers?: ReadonlyMap<string, string>;
-  /** Whether missing drafts have already been made at this instant. */
-  readonly hasDrafts?: boolean;
   /** The newest ledger entry before this call wrote any, if it has: webhooks tell of what has fallen since. */
   readonly since?: LedgerEntry | undefined;
 }
@@ -48,14 +49,14 @@ export interface Settlement {
  * Writes what usage up to now owes, on the open invoices of a contract: the differences to what is written already, as
  * `usage` entries, and reversals where usage has shrunk. Grants that have expired are settled in the order of their expiry:
  * first usage before it, then the rest lapses. With the last invoice of a contract, what is left of all others lapses, too.
- * Missing drafts are made first.
+ * Missing drafts are made first, except where invoices are finalized.
  */
 export async function settle(
   context: CallContext,
   contract: Contract,
   options: SettlementOptions = {},
 ): Promise<Settlement> {
-  if (options.hasDrafts !== true) await topUpDrafts(context, contract);
+  if (options.numbers === undefined) await topUpDrafts(context, contract);
   const billing = await readOpenBilling(context, contract, { ...options, isOnce: true });
   const plan = planSettlement(billing.draws, billing.openDraws);
   const { entries, head } = billing.ledger;
@@ -72,7 +73,7 @@ export async function settle(
   await writer.finish(options.since);
   // Even where nothing was written: usage that comes from now on must not revive what has expired.
   if (billing.wallet.grants.some((grant) => hasExpired(grant, context.now))) {
-    const next = nextExpiryIn(writer.fold, context.now);
+    const next = nextExpiryIn(writer.ledger.fold, context.now);
     await closeExpiries(context.tx, context.orgId, { contractId: contract.id, until: context.now, next });
   }
   return { billing, written: writer.written, ledger: writer.ledger };
@@ -89,10 +90,8 @@ export async function sweepExpired(context: CallContext, { id }: Contract): Prom
 
 /** The same with the wallet alone: the contract is read only where something is settled. */
 export async function sweepWallet(context: CallContext, wallet: Wallet): Promise<KnownLedger> {
-  const ledger = await ledgerUpTo(context, wallet);
-  if (!hasExpired({ expiresAt: wallet.nextExpiryAt }, context.now)) return ledger;
-  await settle(context, await getContract(context, wallet.id));
-  return await readLedger(context, wallet.id);
+  if (!hasExpired({ expiresAt: wallet.nextExpiryAt }, context.now)) return await ledgerUpTo(context, wallet);
+  return (await settle(context, await getContract(context, wallet.id))).ledger;
 }
 
 /**
@@ -184,7 +183,7 @@ async function drawDown(writer: LedgerWriter, draw: Draw, description: string): 
  * billed out.
  */
 export async function lapseLeftovers(writer: LedgerWriter): Promise<void> {
-  for (const { grant } of writer.fold.grants.values()) {
+  for (const { grant } of writer.ledger.fold.grants.values()) {
     if (grant.expiresAt === undefined) await expireRest(writer, grant.id);
   }
 }
