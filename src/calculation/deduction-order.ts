@@ -12,8 +12,8 @@ export interface Deductible {
 }
 
 /** A grant's place in the order, and what put it behind the one before. */
-export interface DeductionPlace {
-  readonly grantId: string;
+export interface DeductionPlace<Grant> {
+  readonly grant: Grant;
   /** From 1. */
   readonly rank: number;
   readonly reason: string;
@@ -57,12 +57,12 @@ export function compareDeduction(a: Deductible, b: Deductible): number {
 }
 
 /** Every grant's place, with the rule that put it behind the grant before it. */
-export function explainDeductionOrder(grants: readonly Deductible[]): DeductionPlace[] {
+export function explainDeductionOrder<Grant extends Deductible>(grants: readonly Grant[]): DeductionPlace<Grant>[] {
   const ordered = grants.toSorted(compareDeduction);
   return ordered.map((grant, index) => {
     const earlier = ordered[index - 1];
     const reason = earlier === undefined ? 'first in the order' : reasonBehind(earlier, grant);
-    return { grantId: grant.grantId, rank: index + 1, reason };
+    return { grant, rank: index + 1, reason };
   });
 }
 

@@ -5,7 +5,7 @@
 
 import { assert } from '../assert.ts';
 import { decimal, decimalText, dollarsOfCents, sumOf } from '../calculation/money.ts';
-import { explainDeductionOrder } from '../calculation/deduction-order.ts';
+import { type DeductionPlace, explainDeductionOrder } from '../calculation/deduction-order.ts';
 import type { InvoiceLine } from '../calculation/invoice-draft.ts';
 import type { GrantState } from '../calculation/ledger.ts';
 import { type Drawn, explainLinePayments, type LinePayment } from '../calculation/line-payment.ts';
@@ -62,7 +62,7 @@ export async function explainInvoice(
     drawnEarlier,
     drawsOfGrant,
     shown,
-    ranks: new Map(order.map(({ grantId, rank }) => [grantId, rank])),
+    ranks: new Map(order.map(({ grant, rank }) => [grant.grantId, rank])),
     traces: await traceWindows(context, read),
     pricings: await readPricings(context, read),
   };
@@ -81,7 +81,7 @@ export async function explainInvoice(
     period: { start: invoice.periodStart.toString(), end: invoice.periodEnd.toString() },
     totalCents: wireCents(basis.totalCents),
     lines: [...lines.values()],
-    grants: order.map(({ rank, reason }, index) => wireGrant(shown[index], { rank, reason, basis })),
+    grants: order.map((place) => wireGrant(place, basis)),
     ...(mark === undefined
       ? { lateEventCount: await countLateEvents(context, { customerId: invoice.customerId, ...range }) }
       : { eventsDroppedBefore: wireTimestamp(mark) }),
@@ -311,10 +311,9 @@ function wirePayment(
 }
 
 function wireGrant(
-  grant: GrantState | undefined,
-  { rank, reason, basis }: { readonly rank: number; readonly reason: string; readonly basis: Basis },
+  { grant, rank, reason }: DeductionPlace<GrantState>,
+  basis: Basis,
 ): ExplainedInvoice['grants'][number] {
-  assert(grant !== undefined, 'every place in the order is that of a grant');
   const available = leftOf(grant, basis.drawnEarlier);
   const own = basis.drawsOfGrant.get(grant.grantId) ?? [];
   return {

@@ -38,7 +38,7 @@ test('the explanation names the rule that put a grant behind the one before', ()
     grant({ grantId: 'later', expiresAt: march, createdAt: at('2026-01-02') }),
     grant({ grantId: 'free', expiresAt: march }),
   ];
-  expect(explainDeductionOrder(grants).map(({ rank, grantId, reason }) => [rank, grantId, reason])).toEqual([
+  expect(explainDeductionOrder(grants).map(({ rank, grant, reason }) => [rank, grant.grantId, reason])).toEqual([
     [1, 'free', 'first in the order'],
     [2, 'later', 'otherwise equal, but granted 2026-01-02T00:00:00Z, after 2026-01-01T00:00:00Z'],
     [3, 'twin', 'equal and granted at the same instant: ordered by id'],
