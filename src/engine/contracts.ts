@@ -106,7 +106,7 @@ function isActive(contract: Contract, now: Temporal.Instant): boolean {
 
 function hasEnded(contract: Contract): ConflictError {
   const words = contract.cancelledAt === undefined ? 'has ended' : 'is cancelled already';
-  const endDate = contract.effectiveEndDate ?? contract.endDate;
+  const { endDate } = billingTermsOf(contract);
   return new ConflictError(`contract ${contract.id} ${words}, with ${endDate?.toString() ?? 'no end'} as its end`);
 }
 
