@@ -7,12 +7,12 @@ import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
+  contractParams,
   creditsInput,
   exact,
   noQuery,
   one,
   pathId,
-  pathIdOf,
   referenceTo,
   text,
   timestamp,
@@ -46,7 +46,6 @@ export const budgetInput = z.strictObject({
   ...caps,
 });
 
-const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 const budgetParams = contractParams.extend({
   index: pathId.meta({ type: 'integer', minimum: 0 }).describe('Place in the list, from 0.'),
 });

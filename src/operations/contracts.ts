@@ -12,6 +12,7 @@ import {
   cents,
   centsInput,
   comparedText,
+  contractParams,
   date,
   dateInput,
   decimalInput,
@@ -23,7 +24,6 @@ import {
   noQuery,
   one,
   page,
-  pathIdOf,
   queryBoolean,
   queryInclude,
   referenceTo,
@@ -188,8 +188,6 @@ const view: View = {
     ],
   },
 };
-
-const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 
 /** Creation and update are interface 4.10 and 4.11; reading and cancellation are semantics 1. */
 export const contractOperations = [

@@ -8,6 +8,7 @@ import {
   cents,
   centsInput,
   comparedText,
+  contractParams,
   creditsInput,
   dateOrTimestampInput,
   exact,
@@ -99,7 +100,6 @@ const grantFields = {
   metadata: metadataInput.optional().describe('Anything of your own.'),
 };
 
-const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
 const contractExample = { contractId: exampleIds.contract };
 
 const entryView = {
