@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
     if (operation.route === undefined) throw onlyEmbedded(operation, target);
     const request = requestOf(target, operation, input);
     const deadline = options.now() + timeGiven;
-    if (!operation.documented && operation.published !== true) await requireTallybook(operation, deadline);
+    if (operation.documented !== true && operation.published !== true) await requireTallybook(operation, deadline);
     const signed = { ...request, headers: { ...request.headers, ...ownHeaders, ...authorization } };
     const { outcome, wasOpen } = await exchange(signed, { canRepeat: isRepeatable(operation, input), deadline });
     const howToCheck = changesState(operation)

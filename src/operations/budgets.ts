@@ -76,7 +76,6 @@ export const budgetOperations = [
     status: 200,
     params: contractParams,
     query: noQuery,
-    body: undefined,
     response: one(z.strictObject({ budgets: z.array(budget), contractId: z.string(), walletMode })),
     errors: ['notFound'],
     command: { group: 'budgets', verb: 'list', positional: ['contractId'] },
@@ -93,7 +92,6 @@ export const budgetOperations = [
     status: 200,
     params: contractParams,
     query: noQuery,
-    body: undefined,
     response: one(
       z.strictObject({
         budgets: z.array(
@@ -141,7 +139,6 @@ export const budgetOperations = [
         },
       },
     ],
-    documented: false,
     published: true,
     versioned: true,
   }),
@@ -176,13 +173,11 @@ export const budgetOperations = [
     status: 200,
     params: budgetParams,
     query: noQuery,
-    body: undefined,
     response: one(z.strictObject({ removed: budget })),
     errors: ['notFound', 'preconditionFailed'],
     command: { group: 'budgets', verb: 'remove', positional: ['contractId', 'index'] },
     view: { rows: 'data.removed', columns },
     examples: [{ about: 'Remove the first budget', input: { params: { ...contractExample, index: '0' } } }],
-    documented: false,
     published: true,
     versioned: true,
   }),

@@ -169,7 +169,6 @@ export const creditOperations = [
         .optional()
         .describe('origin: also what each grant pays for, and which entry a reversal undoes.'),
     }),
-    body: undefined,
     response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry.extend(origin)) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'ledger', positional: ['contractId'] },
@@ -198,7 +197,6 @@ export const creditOperations = [
         .optional()
         .describe('projected: also what is left after usage that is not settled yet.'),
     }),
-    body: undefined,
     response: one(
       z.strictObject({
         balance: z.strictObject({
@@ -246,7 +244,6 @@ export const creditOperations = [
       ],
     },
     examples: [{ about: 'Settled and projected', input: { params: contractExample, query: { include: 'projected' } } }],
-    documented: false,
     published: true,
   }),
   defineOperation({
@@ -278,7 +275,6 @@ export const creditOperations = [
         input: { params: contractExample, body: { amountCents: 100000, externalId: 'wire-2201' } },
       },
     ],
-    documented: false,
     movesMoney: true,
     repeatable: { whenGiven: 'externalId' },
   }),
@@ -315,7 +311,6 @@ export const creditOperations = [
         },
       },
     ],
-    documented: false,
     movesMoney: true,
   }),
   defineOperation({
@@ -339,7 +334,6 @@ export const creditOperations = [
         input: { params: { ...contractExample, entryId: exampleIds.grant } },
       },
     ],
-    documented: false,
     movesMoney: true,
   }),
   defineOperation({
@@ -350,13 +344,11 @@ export const creditOperations = [
     status: 200,
     params: contractParams,
     query: noQuery,
-    body: undefined,
     response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'settle', positional: ['contractId'] },
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
     examples: [{ about: 'Settle now', input: { params: contractExample } }],
-    documented: false,
     movesMoney: true,
     repeatable: 'always',
   }),
@@ -370,13 +362,11 @@ export const creditOperations = [
     status: 200,
     params: z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') }),
     query: noQuery,
-    body: undefined,
     response: one(explainedEntry),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'explain', positional: ['entryId'] },
     view: { ...entryView, rows: 'data.entry', layout: 'entryExplanation' },
     examples: [{ about: 'Where the credits went', input: { params: { entryId: exampleIds.grant } } }],
-    documented: false,
   }),
   defineOperation({
     name: 'credits.verify',
@@ -388,13 +378,11 @@ export const creditOperations = [
     status: 200,
     params: contractParams,
     query: noQuery,
-    body: undefined,
     response: one(verification),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'verify', positional: ['contractId'] },
     view: { rows: 'data.findings', columns: findingColumns, layout: 'findings' },
     examples: [{ about: 'All rules on one contract', input: { params: contractExample } }],
-    documented: false,
     findings: 'data.findings',
   }),
 ] as const;

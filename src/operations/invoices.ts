@@ -107,7 +107,6 @@ const shared = {
   query: noQuery,
   response: one(invoice),
   view,
-  documented: false,
   tellsRepetition: true,
 } as const satisfies Partial<Operation>;
 
@@ -129,7 +128,6 @@ export const invoiceOperations = [
       include,
       ...page(),
     }),
-    body: undefined,
     response: listOf(invoice),
     errors: [],
     command: { group: 'invoices', verb: 'list' },
@@ -145,7 +143,6 @@ export const invoiceOperations = [
     status: 200,
     params: invoiceParams,
     query: z.strictObject({ include }),
-    body: undefined,
     response: one(invoice),
     errors: ['notFound'],
     command: { group: 'invoices', verb: 'get', positional: ['invoiceId'] },
@@ -161,7 +158,6 @@ export const invoiceOperations = [
     summary: 'Finalize a draft: meter, rate, apply credits, number and freeze it',
     description: `Refused before ${limits.finalizationGraceHours}:00 UTC of the invoice date; where time is simulated, before that date. An invoice of 0.00 is paid at once.`,
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/finalize' },
-    body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'finalize', positional: ['invoiceId'] },
     examples: [{ about: 'Finalize a draft', input: { params: { invoiceId: exampleIds.draft } } }],
@@ -173,7 +169,6 @@ export const invoiceOperations = [
     name: 'invoices.send',
     summary: 'Send a finalized invoice that waits to be sent',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/send' },
-    body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'send', positional: ['invoiceId'] },
     examples: [{ about: 'Send it', input: { params: invoiceExample } }],
@@ -201,7 +196,6 @@ export const invoiceOperations = [
     description:
       'Credits that were taken for it go back to their grants; what is left of prepaid credits that it bills is taken back. What it billed, usage included, goes on no other invoice.',
     route: { method: 'POST', path: '/v1/invoices/{invoiceId}/cancel' },
-    body: undefined,
     errors: ['notFound', 'conflict'],
     command: { group: 'invoices', verb: 'cancel', positional: ['invoiceId'] },
     examples: [{ about: 'Void it', input: { params: invoiceExample } }],
@@ -236,7 +230,6 @@ export const invoiceOperations = [
     status: 200,
     params: invoiceParams,
     query: noQuery,
-    body: undefined,
     response: one(
       z.strictObject({
         invoiceId: uuid,
@@ -248,7 +241,6 @@ export const invoiceOperations = [
     command: { group: 'invoices', verb: 'credit-report', positional: ['invoiceId'] },
     view: { rows: 'data.entries', columns: ledgerEntryColumns },
     examples: [{ about: 'Credits of an invoice', input: { params: invoiceExample } }],
-    documented: false,
     published: true,
   }),
   defineOperation({
@@ -261,7 +253,6 @@ export const invoiceOperations = [
     status: 200,
     params: invoiceParams,
     query: noQuery,
-    body: undefined,
     response: one(explainedInvoice),
     errors: ['notFound'],
     command: { group: 'invoices', verb: 'explain', positional: ['invoiceId'] },
@@ -280,6 +271,5 @@ export const invoiceOperations = [
       layout: 'invoiceExplanation',
     },
     examples: [{ about: 'Where every cent comes from', input: { params: invoiceExample } }],
-    documented: false,
   }),
 ] as const;

@@ -138,15 +138,16 @@ export interface Operation {
   readonly status: 200 | 201 | 202;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
-  readonly body: z.ZodObject | undefined;
+  /** Absent where it takes none. */
+  readonly body?: z.ZodObject;
   readonly response: z.ZodType;
   /** Kinds beyond 400, 401, 403, 429 and 5xx, which every operation can answer. */
   readonly errors: readonly ErrorKind[];
   readonly command: CommandDeclaration;
   readonly view: View;
   readonly examples: readonly Example[];
-  /** Whether the operation stands in the interface document; the rest are extensions. */
-  readonly documented: boolean;
+  /** The operation stands in the interface document; the rest are extensions. */
+  readonly documented?: true;
   /** Whether it stands in published documentation of such services, so that a remote may offer it (semantics 3). */
   readonly published?: boolean;
   /** Writes that may be sent twice: always, or when the body, or each element of a list of it, has this member (reliability 10). */

@@ -18,7 +18,7 @@ import { readPlainly, refused } from './plain.ts';
 export interface ParsedInput<O extends Operation> {
   readonly params: z.output<O['params']>;
   readonly query: z.output<O['query']>;
-  readonly body: O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
+  readonly body: O extends { readonly body: infer Body extends z.ZodType } ? z.output<Body> : undefined;
   readonly ifMatch: string | undefined;
 }
 

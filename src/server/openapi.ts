@@ -90,7 +90,7 @@ function operationObject(operation: Operation, path: string): JsonObject {
     responses: responsesOf(operation),
     security: [{ bearer: operation.scope === 'any' ? [] : [operation.scope] }],
     'x-scope': operation.scope,
-    'x-documented': operation.documented,
+    'x-documented': operation.documented === true,
   };
 }
 

@@ -40,7 +40,7 @@ export function createPullSource(
   const extra: ReadonlySet<OperationName> = new Set(hasContracts ? (['contracts.get'] as const) : []);
   async function call<N extends OperationName>(name: N, input: CallInput): Promise<ResponseBody<N>> {
     const operation: Operation = await loadOperation(name);
-    if (!operation.documented && !extra.has(name))
+    if (operation.documented !== true && !extra.has(name))
       throw new TypeError(`${name} is not part of the documented interface`);
     return (await patiently(async () => await billing.call(name, input), onWait)).body;
   }
