@@ -26,7 +26,7 @@ import { findMeters } from '../store/records/meters.ts';
 import { billingTermsOf, serviceEndOf } from './contract-terms.ts';
 import type { CallContext } from './handler.ts';
 import { knowMeters } from './known-catalog.ts';
-import { endOfEvents, plainMetering } from './usage-metering-options.ts';
+import { endOfEvents, narrows, plainMetering } from './usage-metering-options.ts';
 import { meterContract, meterCustomer } from './usage-metering.ts';
 import { currentPrices, isMeterOf } from './usage-prices.ts';
 import { resolveSubject } from './usage-subject.ts';
@@ -166,11 +166,13 @@ async function contractLines(context: CallContext, { contract, range, input }: C
     ({ start }) => (start.epochMilliseconds < horizon ? 'begun' : 'ahead'),
   );
   const windows = begun.map((window) => cutWindow(window, range));
-  const metered = await meterContract(context, contract, windows, { ...plainMetering(), filter: filterOf(input) });
+  const filter = filterOf(input);
+  const metered = await meterContract(context, contract, windows, { ...plainMetering(), filter });
   const usages = [...metered.values()];
   // A part picked by names or properties owes no flat amount of a first tier when it has no usage.
-  const isPart = input.eventNames !== undefined || (input.propertyFilters ?? []).length > 0;
-  const lines = isPart ? usages.flatMap(linesOfUsage) : [...usages.flatMap(linesOfInvoice), ...linesAhead(ahead)];
+  const lines = narrows(filter)
+    ? usages.flatMap(linesOfUsage)
+    : [...usages.flatMap(linesOfInvoice), ...linesAhead(ahead)];
   return {
     meters: meters.filter(({ id }) => asked.has(id)),
     lines: lines.map(({ groupValues, totalCents }) => ({ groupValues, dollars: dollarsOfCents(totalCents) })),

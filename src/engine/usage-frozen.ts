@@ -10,7 +10,7 @@ import type { Moment } from '../operations/field-rules.ts';
 import type { Transaction } from '../store/database.ts';
 import { type FrozenUsage, listFrozenUsage } from '../store/records/frozen-usage.ts';
 import type { Organization } from '../store/records/organizations.ts';
-import type { MeteringOptions, MeteringWindow } from './usage-metering-options.ts';
+import { type MeteringOptions, type MeteringWindow, narrows } from './usage-metering-options.ts';
 import { wireTimestamp } from './wire.ts';
 
 export interface RetentionContext {
@@ -63,12 +63,11 @@ export async function readFrozenUsage(
   { windows, options }: { readonly windows: readonly MeteringWindow[]; readonly options: MeteringOptions },
 ): Promise<ReadonlyMap<MeteringWindow, MeteredUsage>> {
   const frozen = await frozenByWindow(context, contractId);
-  const { eventNames, properties = [] } = options.filter ?? {};
   const found = new Map<MeteringWindow, MeteredUsage>();
   for (const window of windows) {
     const usage = frozen.get(windowKey(window));
     const isWhole = usage?.phases.at(-1)?.endEpochMs === window.end.epochMilliseconds;
-    if (usage === undefined || !isWhole || eventNames !== undefined || properties.length > 0) {
+    if (usage === undefined || !isWhole || narrows(options.filter)) {
       refuseDropped(context, window.start, 'usage cannot be read', orWholePeriods);
       continue;
     }

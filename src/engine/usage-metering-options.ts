@@ -17,6 +17,11 @@ export interface EventFilter {
   readonly properties?: readonly { readonly key: string; readonly value: string }[] | undefined;
 }
 
+/** Whether a filter can leave anything out: a list of names does, even an empty one. */
+export function narrows({ eventNames, properties = [] }: EventFilter = {}): boolean {
+  return eventNames !== undefined || properties.length > 0;
+}
+
 export interface MeteringOptions {
   /** What readings must tell apart, for specifiers and budgets. */
   readonly dimensions: UsageDimensions;

@@ -17,6 +17,7 @@ import { knownMeters } from './known-catalog.ts';
 import { covers, takenWithin } from './usage-attribution.ts';
 import { isDropped, orWholePeriods, readFrozenUsage, refuseDropped, type RetentionContext } from './usage-frozen.ts';
 import type { EventFilter, MeteredContract, MeteringOptions, MeteringWindow } from './usage-metering-options.ts';
+import { narrows } from './usage-metering-options.ts';
 import { readSqlMeter, type SqlMeter } from './usage-sql.ts';
 import { type MeteredTogether, readNamed } from './usage-together.ts';
 
@@ -169,8 +170,7 @@ async function foldWindows(
   const { tx, events, orgId } = context;
   const { segments, owner } = first.scan;
   const { customerId, contract } = owner;
-  const isStanding = filter?.eventNames === undefined && (filter?.properties ?? []).length === 0;
-  const of = { orgId, customerId, boundsEpochMs: segments, dimensions, isStanding, isOnce };
+  const of = { orgId, customerId, boundsEpochMs: segments, dimensions, isStanding: !narrows(filter), isOnce };
   const meters = meterings.map(({ scan }) => rulesOf(scan.meter, filter));
   const isNamedAlone = contract?.unassignedOutside.some((taken) => covers(taken, spanOf(segments))) === true;
   const readings = isNamedAlone
