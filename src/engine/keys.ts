@@ -24,7 +24,7 @@ import type { Organization } from '../store/records/organizations.ts';
 import type { EngineDependencies } from './dependencies.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { existing, pastIssues, refuse } from './refuse.ts';
-import { checkMachineTime } from './transaction.ts';
+import { checkMachineTime, timeOf } from './transaction.ts';
 import { wireTimestamp } from './wire.ts';
 
 const suffixCharacters = 4;
@@ -68,7 +68,7 @@ export async function authenticate(dependencies: EngineDependencies, key: string
   if (found === undefined || !isSameDigest(found.digest, digest)) throw new UnauthorizedError('Invalid API key');
   const now = dependencies.now();
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
-  const hasEnded = hasExpired(found, () => later(found.simulated ?? wireTimestamp(now), found.lastCreatedAt));
+  const hasEnded = hasExpired(found, () => timeOf(found, now).timestamp);
   if (hasEnded) throw new UnauthorizedError('API key has expired');
   if (!isNoted(found, now)) await noteUse(dependencies, found, now);
   return { organizationId: found.orgId, scopes: found.scopes, keyId: found.id, isLocal: false };
@@ -275,10 +275,6 @@ function unusable(key: ApiKey, what: string): ConflictError {
   return new ConflictError(`the key "${key.name}" ${what}; it cannot be rotated`, {
     hint: 'create another with: tally keys create',
   });
-}
-
-function later(instant: string, other: string): string {
-  return instant < other ? other : instant;
 }
 
 function earlier(instant: string, other: string | null): string {

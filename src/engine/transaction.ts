@@ -6,7 +6,7 @@ import { instantAt, type Moment } from '../operations/field-rules.ts';
 import type { Caller } from '../operations/index.ts';
 import type { Transaction } from '../store/database.ts';
 import { findOrganizationAndClock, keepLastCreatedAt } from '../store/records/organizations.ts';
-import type { OrganizationAndClock } from '../store/records/organizations.ts';
+import type { Organization, OrganizationAndClock } from '../store/records/organizations.ts';
 import type { EngineParts } from './dependencies.ts';
 import type { CallContext } from './handler.ts';
 import { borrowedLedgers } from './known-ledgers.ts';
@@ -157,7 +157,8 @@ class OneCall implements CallContext {
 
   #time(): Time {
     const { found, machineTime } = this.#facts;
-    return (this.#known ??= timeOf(found, machineTime ?? this.#dependencies.now()));
+    const { lastCreatedAt } = found.organization;
+    return (this.#known ??= timeOf({ ...found, lastCreatedAt }, machineTime ?? this.#dependencies.now()));
   }
 }
 
@@ -195,10 +196,13 @@ interface Time extends Pick<CallContext, 'timestamp' | 'aheadOfClock'> {
   readonly isMachineTime: boolean;
 }
 
-function timeOf({ organization, simulated }: OrganizationAndClock, machineTime: Moment): Time {
+/** The time of an organization: its clock's, which may be `simulated`, but never before the newest row. */
+export function timeOf(
+  { simulated, lastCreatedAt }: Pick<OrganizationAndClock, 'simulated'> & Pick<Organization, 'lastCreatedAt'>,
+  machineTime: Moment,
+): Time {
   // Instants in this form sort as texts.
   const timestamp = simulated ?? wireTimestamp(machineTime);
-  const { lastCreatedAt } = organization;
   const isReal = simulated === undefined;
   if (timestamp >= lastCreatedAt) return { timestamp, machineTime, isMachineTime: isReal, aheadOfClock: undefined };
   return {
