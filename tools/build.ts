@@ -235,7 +235,11 @@ const { output } = await bundle.write({
       },
       // Files that the groups above need are in those groups already.
       { name: 'late-records', test: ours('store/records/'), priority: 1 },
-      { name: 'schemas', test: either(ours('operations/fields'), /[\\/]zod[\\/]/), priority: 2 },
+      {
+        name: 'schemas',
+        test: either(ours('operations/define-operation', 'operations/fields'), /[\\/]zod[\\/]/),
+        priority: 2,
+      },
       { name: 'shared', test: ours('engine/', 'calculation/', 'store/'), minShareCount: 6, priority: 1 },
     ],
   },

@@ -10,14 +10,13 @@ import {
   contractParams,
   creditsInput,
   exact,
-  noQuery,
   one,
   pathId,
   referenceTo,
   text,
   timestamp,
 } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 
 const budgetFields = {
@@ -75,7 +74,6 @@ export const budgetOperations = [
     scope: 'contracts:read',
     status: 200,
     params: contractParams,
-    query: noQuery,
     response: one(z.strictObject({ budgets: z.array(budget), contractId: z.string(), walletMode })),
     errors: ['notFound'],
     command: { group: 'budgets', verb: 'list', positional: ['contractId'] },
@@ -91,7 +89,6 @@ export const budgetOperations = [
     scope: 'contracts:read',
     status: 200,
     params: contractParams,
-    query: noQuery,
     response: one(
       z.strictObject({
         budgets: z.array(
@@ -124,7 +121,6 @@ export const budgetOperations = [
     scope: 'contracts:write',
     status: 201,
     params: contractParams,
-    query: noQuery,
     body: budgetInput,
     response: one(budget),
     errors: ['notFound', 'conflict', 'preconditionFailed', 'invalidInput'],
@@ -149,7 +145,6 @@ export const budgetOperations = [
     scope: 'contracts:write',
     status: 200,
     params: budgetParams,
-    query: noQuery,
     body: z.strictObject({
       label: text().optional().describe('Display name.'),
       meterId: referenceTo('meters').nullable().optional().describe('Only usage of this meter.'),
@@ -172,7 +167,6 @@ export const budgetOperations = [
     scope: 'contracts:write',
     status: 200,
     params: budgetParams,
-    query: noQuery,
     response: one(z.strictObject({ removed: budget })),
     errors: ['notFound', 'preconditionFailed'],
     command: { group: 'budgets', verb: 'remove', positional: ['contractId', 'index'] },

@@ -9,8 +9,6 @@ import {
   centsInput,
   decimalInput,
   listOf,
-  noParams,
-  noQuery,
   one,
   page,
   pathIdOf,
@@ -20,7 +18,7 @@ import {
   uuid,
 } from './fields.ts';
 import { currency, depletionActions, pricingModels } from './wire-values.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 import { pricing, pricingInput } from './pricing-fields.ts';
 
@@ -122,8 +120,6 @@ export const catalogOperations = [
     route: { method: 'POST', path: '/v1/pricing' },
     scope: 'pricing:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: pricingInput,
     response: one(pricing),
     errors: ['invalidInput'],
@@ -169,7 +165,6 @@ export const catalogOperations = [
     scope: 'pricing:read',
     status: 200,
     params: pricingParams,
-    query: noQuery,
     response: one(pricing),
     errors: ['notFound'],
     command: { group: 'pricing', verb: 'get', positional: ['pricingId'] },
@@ -183,7 +178,6 @@ export const catalogOperations = [
     route: { method: 'GET', path: '/v1/pricing' },
     scope: 'pricing:read',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       productId: referenceTo('products').optional().describe('Only prices of this product.'),
       model: z.enum(pricingModels).optional().describe('Only prices of this model.'),
@@ -204,7 +198,6 @@ export const catalogOperations = [
     scope: 'pricing:write',
     status: 200,
     params: pricingParams,
-    query: noQuery,
     response: one(pricing),
     errors: ['notFound', 'conflict'],
     command: { group: 'pricing', verb: 'archive', positional: ['pricingId'] },
@@ -219,8 +212,6 @@ export const catalogOperations = [
     route: { method: 'POST', path: '/v1/plans' },
     scope: 'plans:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       name: text().describe('Name of the plan.'),
       description: text(limits.descriptionCharacters).optional().describe('What the plan is for.'),
@@ -270,7 +261,6 @@ export const catalogOperations = [
     scope: 'plans:read',
     status: 200,
     params: planParams,
-    query: noQuery,
     response: one(plan),
     errors: ['notFound'],
     command: { group: 'plans', verb: 'get', positional: ['planId'] },
@@ -284,7 +274,6 @@ export const catalogOperations = [
     route: { method: 'GET', path: '/v1/plans' },
     scope: 'plans:read',
     status: 200,
-    params: noParams,
     query: z.strictObject(page()),
     response: listOf(plan),
     errors: [],
@@ -301,7 +290,6 @@ export const catalogOperations = [
     scope: 'plans:write',
     status: 200,
     params: planParams,
-    query: noQuery,
     response: one(plan),
     errors: ['notFound'],
     command: { group: 'plans', verb: 'archive', positional: ['planId'] },
@@ -315,8 +303,6 @@ export const catalogOperations = [
     route: { method: 'POST', path: '/v1/products' },
     scope: 'pricing:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       name: text().describe('Name of the product.'),
       description: text(limits.descriptionCharacters).optional().describe('What the product is.'),
@@ -335,7 +321,6 @@ export const catalogOperations = [
     scope: 'pricing:read',
     status: 200,
     params: productParams,
-    query: noQuery,
     response: one(product),
     errors: ['notFound'],
     command: { group: 'products', verb: 'get', positional: ['productId'] },
@@ -348,7 +333,6 @@ export const catalogOperations = [
     route: { method: 'GET', path: '/v1/products' },
     scope: 'pricing:read',
     status: 200,
-    params: noParams,
     query: z.strictObject(page()),
     response: listOf(product),
     errors: [],
@@ -365,7 +349,6 @@ export const catalogOperations = [
     scope: 'pricing:write',
     status: 200,
     params: productParams,
-    query: noQuery,
     response: one(product),
     errors: ['notFound', 'conflict'],
     command: { group: 'products', verb: 'archive', positional: ['productId'] },

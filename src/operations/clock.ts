@@ -6,8 +6,8 @@
 import * as z from 'zod';
 
 import { ruleIssue } from './cross-rules.ts';
-import { cents, date, dateOrTimestampInput, noParams, noQuery, one, timestamp, uuid } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { cents, date, dateOrTimestampInput, one, timestamp, uuid } from './fields.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 
 /** At most five digits each, so that no sum of them leaves the calendar. */
@@ -116,8 +116,6 @@ export const clockOperations = [
     summary: 'Show the time of this database, and when something falls due next',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(shownClock),
     errors: [],
     command: { group: 'clock', verb: 'show' },
@@ -132,8 +130,6 @@ export const clockOperations = [
       'The clock is simulated from then on. One step of a year gives the same books as 365 steps of a day. When interrupted, the clock stands at the instant that was reached: go on with --to.',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z
       .strictObject({
         by: durationInput.optional().describe('For how long, in calendar time of UTC: P1M, 30d, 12h, 2w, 1y.'),
@@ -161,8 +157,6 @@ export const clockOperations = [
       'An empty database can begin at any instant. Once it has records, time only goes forward, and what falls due on the way is done, as by clock advance.',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       to: dateOrTimestampInput.describe('The instant: a date (00:00 UTC) or a date-time.'),
     }),
@@ -179,8 +173,6 @@ export const clockOperations = [
     summary: 'Go back to the real clock, once it has caught up',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(shownClock),
     errors: ['conflict'],
     command: { group: 'clock', verb: 'reset' },
@@ -195,8 +187,6 @@ export const clockOperations = [
       'Invoices are finalized from 12:00 UTC of their date on; where time is simulated, from that date on. Can be repeated and interrupted at any time: what was done stays done, the rest is done by the next run. With --dry-run everything is done and nothing is kept.',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       until: dateOrTimestampInput.optional().describe('Only what was due by then; now when not given.'),
       allOrganizations: z.boolean().optional().describe('For every organization of this database.'),
@@ -222,8 +212,6 @@ export const clockOperations = [
       'For events in a separate database (--events). Refused while an invoice that is not finalized needs one of them. What meters read of billed periods is kept: invoices, budgets, costs of whole periods and doctor say the same as before; events behind it cannot be shown any more, and what comes from before that time is refused. Events that no contract bills go as well. After an interruption, repeat the command to go on.',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       before: dateOrTimestampInput.describe('Events from before this instant: a date (00:00 UTC) or a date-time.'),
       rehearse: z.boolean().optional().describe('Show how much would be dropped, and drop nothing.'),

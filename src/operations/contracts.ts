@@ -20,8 +20,6 @@ import {
   integerInput,
   listOf,
   membersInput,
-  noParams,
-  noQuery,
   one,
   page,
   queryBoolean,
@@ -33,7 +31,7 @@ import {
 } from './fields.ts';
 import { isStorable } from './field-rules.ts';
 import { depletionActions } from './wire-values.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 import { tierInput } from './pricing-fields.ts';
 
@@ -199,8 +197,6 @@ export const contractOperations = [
     route: { method: 'POST', path: '/v1/contracts' },
     scope: 'contracts:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       planId: referenceTo('plans').describe('Plan of the contract.'),
       customerId: referenceTo('customers').describe('Customer of the contract.'),
@@ -267,7 +263,6 @@ export const contractOperations = [
     route: { method: 'GET', path: '/v1/contracts' },
     scope: 'contracts:read',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       customerId: referenceTo('customers').optional().describe('Only contracts of this customer.'),
       externalCustomerId: referenceTo('externalCustomers')
@@ -294,7 +289,6 @@ export const contractOperations = [
     scope: 'contracts:write',
     status: 200,
     params: contractParams,
-    query: noQuery,
     body: z.strictObject({ metadata: metadata.nullable().describe('Values of your own; null clears all.') }),
     response: one(contract),
     errors: ['notFound', 'invalidInput'],
@@ -316,7 +310,6 @@ export const contractOperations = [
     scope: 'contracts:write',
     status: 200,
     params: contractParams,
-    query: noQuery,
     body: z.strictObject({
       cancelAt: z.literal('end_of_period').default('end_of_period').describe('When the contract ends.'),
     }),

@@ -17,7 +17,6 @@ import {
   memberName,
   membersInput,
   namedInNfc,
-  noQuery,
   one,
   pathIdOf,
   queryInclude,
@@ -34,7 +33,7 @@ import { isStorableThroughout } from './field-rules.ts';
 import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entry.ts';
 import { verification } from './findings.ts';
 import { findingColumns } from './maintenance.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import { underRule } from './plain.ts';
 import { grantStatuses } from './wire-values.ts';
 
@@ -118,7 +117,6 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 201,
     params: contractParams,
-    query: noQuery,
     body: underRule(
       'modes',
       z.strictObject({ expiresAt: timestampInput.describe('Instant at which unused credits lapse.'), ...grantFields }),
@@ -254,7 +252,6 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 201,
     params: contractParams,
-    query: noQuery,
     body: underRule(
       'modes',
       z.strictObject({
@@ -284,7 +281,6 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 201,
     params: contractParams,
-    query: noQuery,
     body: underRule(
       'adjustment',
       z.strictObject({
@@ -320,7 +316,6 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 201,
     params: contractParams.extend({ entryId: pathIdOf('reversibleEntries').describe('Ledger entry id.') }),
-    query: noQuery,
     body: z.strictObject({
       description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
     }),
@@ -343,7 +338,6 @@ export const creditOperations = [
     scope: 'contracts:write',
     status: 200,
     params: contractParams,
-    query: noQuery,
     response: one(z.strictObject({ totalCount: z.int(), entries: z.array(ledgerEntry) })),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'settle', positional: ['contractId'] },
@@ -361,7 +355,6 @@ export const creditOperations = [
     scope: 'contracts:read',
     status: 200,
     params: z.strictObject({ entryId: pathIdOf('entries').describe('Ledger entry id.') }),
-    query: noQuery,
     response: one(explainedEntry),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'explain', positional: ['entryId'] },
@@ -377,7 +370,6 @@ export const creditOperations = [
     scope: 'contracts:read',
     status: 200,
     params: contractParams,
-    query: noQuery,
     response: one(verification),
     errors: ['notFound'],
     command: { group: 'credits', verb: 'verify', positional: ['contractId'] },

@@ -12,8 +12,6 @@ import {
   emailInput,
   id,
   listOf,
-  noParams,
-  noQuery,
   one,
   page,
   pathIdOf,
@@ -22,7 +20,7 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 import { underRule } from './plain.ts';
 import { processorCustomerIdField, providers } from './providers.ts';
@@ -109,8 +107,6 @@ export const customerOperations = [
     route: { method: 'POST', path: '/v1/customers' },
     scope: 'customers:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: underRule(
       'links',
       z.strictObject({
@@ -162,7 +158,6 @@ export const customerOperations = [
     scope: 'customers:read',
     status: 200,
     params: customerParams,
-    query: noQuery,
     response: one(customer),
     errors: ['notFound'],
     command: { group: 'customers', verb: 'get', positional: ['customerId'] },
@@ -176,7 +171,6 @@ export const customerOperations = [
     route: { method: 'GET', path: '/v1/customers' },
     scope: 'customers:read',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       externalCustomerId: referenceTo('externalCustomers')
         .optional()
@@ -201,7 +195,6 @@ export const customerOperations = [
     scope: 'customers:read',
     status: 200,
     params: customerParams,
-    query: noQuery,
     response: one(billingAddress.nullable()),
     errors: ['notFound'],
     command: { group: 'customers', verb: 'billing-address', positional: ['customerId'] },
@@ -227,7 +220,6 @@ export const customerOperations = [
     scope: 'customers:write',
     status: 200,
     params: customerParams,
-    query: noQuery,
     body: z
       .strictObject({
         name: text().optional().describe('Display name.'),
@@ -273,7 +265,6 @@ export const customerOperations = [
     scope: 'customers:write',
     status: 200,
     params: customerParams,
-    query: noQuery,
     body: z.strictObject({
       until: dateInput
         .nullable()
@@ -294,7 +285,6 @@ export const customerOperations = [
     scope: 'customers:write',
     status: 200,
     params: customerParams,
-    query: noQuery,
     response: one(customer),
     errors: ['notFound'],
     command: { group: 'customers', verb: 'resume', positional: ['customerId'] },
@@ -310,8 +300,6 @@ export const customerOperations = [
     route: { method: 'POST', path: '/v1/customers/csm-assignments' },
     scope: 'customers:write',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       assignments: z
         .array(

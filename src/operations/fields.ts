@@ -329,12 +329,8 @@ export function queryInclude<const N extends readonly string[]>(names: N) {
   );
 }
 
-/** For an operation whose path has no parameters, or that has no path. */
-export const noParams = z.strictObject({});
 /** For an operation on one contract. */
 export const contractParams = z.strictObject({ contractId: pathIdOf('contracts').describe('Contract id.') });
-/** For an operation that takes no query: any parameter is refused (semantics 2). */
-export const noQuery = z.strictObject({});
 
 /** Any text, as the ids of other systems are. */
 export const id = z.string();

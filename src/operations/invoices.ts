@@ -11,8 +11,6 @@ import {
   dateOrTimestampInput,
   exact,
   listOf,
-  noParams,
-  noQuery,
   one,
   page,
   pathIdOf,
@@ -23,7 +21,7 @@ import {
 } from './fields.ts';
 import { explainedInvoice } from './explanation.ts';
 import { ledgerEntry, ledgerEntryColumns } from './ledger-entry.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { Operation, View } from './operation.ts';
 
 /** Interface 3.1; which may follow which is semantics 7. */
@@ -104,7 +102,6 @@ const shared = {
   scope: 'invoices:write',
   status: 200,
   params: invoiceParams,
-  query: noQuery,
   response: one(invoice),
   view,
   tellsRepetition: true,
@@ -119,7 +116,6 @@ export const invoiceOperations = [
     route: { method: 'GET', path: '/v1/invoices' },
     scope: 'invoices:read',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       customerId: referenceTo('customers').optional().describe('Only invoices of this customer.'),
       status: z.enum(invoiceStatuses).optional().describe('Only invoices of this status.'),
@@ -229,7 +225,6 @@ export const invoiceOperations = [
     scope: 'invoices:read',
     status: 200,
     params: invoiceParams,
-    query: noQuery,
     response: one(
       z.strictObject({
         invoiceId: uuid,
@@ -252,7 +247,6 @@ export const invoiceOperations = [
     scope: 'invoices:read',
     status: 200,
     params: invoiceParams,
-    query: noQuery,
     response: one(explainedInvoice),
     errors: ['notFound'],
     command: { group: 'invoices', verb: 'explain', positional: ['invoiceId'] },

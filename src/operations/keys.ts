@@ -4,8 +4,9 @@ import * as z from 'zod';
 
 import { apiKeyPrefixForm } from './api-key.ts';
 import { exampleIds } from './example-ids.ts';
-import { noParams, noQuery, one, pathIdOf, text, timestamp, timestampInput, uuid } from './fields.ts';
-import { defineOperation, scopes } from './operation.ts';
+import { one, pathIdOf, text, timestamp, timestampInput, uuid } from './fields.ts';
+import { defineOperation } from './define-operation.ts';
+import { scopes } from './operation.ts';
 import type { View } from './operation.ts';
 import { underRule } from './plain.ts';
 import { providers } from './providers.ts';
@@ -101,8 +102,6 @@ export const keyOperations = [
     summary: 'Create an API key; it is shown only once',
     scope: '*',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       name: text().describe('What the key is for.'),
       scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).describe('What the key may do; * is everything.'),
@@ -129,8 +128,6 @@ export const keyOperations = [
     summary: 'List API keys, newest first',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(z.array(key)),
     errors: [],
     command: { group: 'keys', verb: 'list' },
@@ -145,8 +142,6 @@ export const keyOperations = [
     route: { method: 'GET', path: '/v1/whoami' },
     scope: 'any',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(whoami),
     errors: [],
     command: { group: 'keys', verb: 'whoami' },
@@ -159,7 +154,6 @@ export const keyOperations = [
     scope: '*',
     status: 200,
     params: keyParams,
-    query: noQuery,
     response: one(key),
     errors: ['notFound'],
     command: { group: 'keys', verb: 'revoke', positional: ['keyId'] },
@@ -174,7 +168,6 @@ export const keyOperations = [
     scope: '*',
     status: 201,
     params: keyParams,
-    query: noQuery,
     body: z.strictObject({ validUntil: timestampInput.optional().describe('The old key works until then.') }),
     response: one(newKey),
     errors: ['notFound', 'conflict', 'invalidInput'],
@@ -188,8 +181,6 @@ export const keyOperations = [
     summary: 'Create an organization in this database',
     scope: '*',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       name: text().describe('Unique name, used with --org.'),
       keyPrefix: z
@@ -211,8 +202,6 @@ export const keyOperations = [
     summary: 'List the organizations of this database',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(z.array(organization)),
     errors: [],
     command: { group: 'orgs', verb: 'list' },
@@ -226,7 +215,6 @@ export const keyOperations = [
     scope: '*',
     status: 200,
     params: z.strictObject({ organizationId: pathIdOf('organizations').describe('Organization id or name.') }),
-    query: noQuery,
     body: underRule('change', z.strictObject({ name: text().optional().describe('Unique name.'), ...settings })),
     response: one(organization),
     errors: ['notFound', 'conflict', 'invalidInput'],

@@ -10,8 +10,6 @@ import {
   exact,
   listOf,
   membersInput,
-  noParams,
-  noQuery,
   one,
   page,
   pathIdOf,
@@ -23,7 +21,7 @@ import {
   withinBytes,
 } from './fields.ts';
 import { eventCounts, skippedEvent, tracedEvent } from './explanation.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 import { underRule } from './plain.ts';
@@ -104,8 +102,6 @@ export const meterOperations = [
     route: { method: 'POST', path: '/v1/meters' },
     scope: 'meters:write',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z
       .strictObject({
         code: z
@@ -195,7 +191,6 @@ export const meterOperations = [
     scope: 'meters:read',
     status: 200,
     params: meterParams,
-    query: noQuery,
     response: one(listedMeter),
     errors: ['notFound'],
     command: { group: 'meters', verb: 'get', positional: ['meterId'] },
@@ -209,7 +204,6 @@ export const meterOperations = [
     route: { method: 'GET', path: '/v1/meters' },
     scope: 'meters:read',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       status: z
         .enum(['active', 'inactive', 'all'])
@@ -232,7 +226,6 @@ export const meterOperations = [
     scope: 'meters:write',
     status: 200,
     params: meterParams,
-    query: noQuery,
     response: one(listedMeter),
     errors: ['notFound', 'conflict'],
     command: { group: 'meters', verb: 'archive', positional: ['meterId'] },
@@ -248,7 +241,6 @@ export const meterOperations = [
     scope: 'meters:read',
     status: 200,
     params: meterParams,
-    query: noQuery,
     response: one(rateCard),
     errors: ['notFound'],
     command: { group: 'meters', verb: 'rate-card', positional: ['meterId'] },
@@ -264,7 +256,6 @@ export const meterOperations = [
     scope: 'meters:write',
     status: 200,
     params: meterParams,
-    query: noQuery,
     body: z.strictObject({
       rates: z
         .array(rateInput)
@@ -298,7 +289,6 @@ export const meterOperations = [
     scope: 'meters:read',
     status: 200,
     params: meterParams,
-    query: noQuery,
     body: underRule(
       'costQuestion',
       z.strictObject({

@@ -197,11 +197,6 @@ export function mayReplay({ status, repeatable }: Pick<Operation, 'status' | 're
   return status === 201 && typeof repeatable === 'object';
 }
 
-/** Declares an operation; the compiler keeps its literal types. */
-export function defineOperation<const O extends Operation>(operation: O): O {
-  return operation;
-}
-
 /** Whether calling the operation can change what is stored. */
 export function changesState(operation: Pick<Operation, 'readOnly' | 'route'>): boolean {
   return operation.readOnly !== true && operation.route?.method !== 'GET';

@@ -13,8 +13,6 @@ import {
   exact,
   listOf,
   membersInput,
-  noParams,
-  noQuery,
   one,
   page,
   referenceTo,
@@ -24,7 +22,7 @@ import {
   uuid,
 } from './fields.ts';
 import { isSmallEnough, isStorable } from './field-rules.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { Column } from './operation.ts';
 import { ruleIssue } from './cross-rules.ts';
 import { recognizedAs, underRule } from './plain.ts';
@@ -136,8 +134,6 @@ export const usageOperations = [
     route: { method: 'POST', path: '/v1/usage/cost' },
     scope: 'usage:read',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: underRule(
       'costQuestion',
       z.strictObject({
@@ -190,8 +186,6 @@ export const usageOperations = [
     route: { method: 'POST', path: '/v1/usage/cost/breakdown' },
     scope: 'usage:read',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: underRule(
       'costQuestion',
       z.strictObject({
@@ -233,8 +227,6 @@ export const usageOperations = [
     route: { method: 'POST', path: '/v1/events' },
     scope: 'usage:write',
     status: 202,
-    params: noParams,
-    query: noQuery,
     body: eventInput,
     response: z.strictObject({ status: z.literal('accepted'), idempotencyKey: z.string(), requestId: z.string() }),
     errors: ['conflict', 'invalidInput'],
@@ -259,8 +251,6 @@ export const usageOperations = [
     route: { method: 'POST', path: '/v1/events/batch' },
     scope: 'usage:write',
     status: 202,
-    params: noParams,
-    query: noQuery,
     body: recognizedAs(
       'events',
       z.strictObject({
@@ -295,7 +285,6 @@ export const usageOperations = [
     route: { method: 'GET', path: '/v1/events' },
     scope: 'usage:read',
     status: 200,
-    params: noParams,
     query: eventsQuery,
     response: listOf(event),
     errors: ['conflict'],
@@ -311,7 +300,6 @@ export const usageOperations = [
     route: { method: 'GET', path: '/v1/events/late' },
     scope: 'usage:read',
     status: 200,
-    params: noParams,
     query: eventsQuery,
     response: listOf(event),
     errors: ['conflict'],
@@ -327,8 +315,6 @@ export const usageOperations = [
     route: { method: 'POST', path: '/v1/pricing/estimate' },
     scope: 'pricing:read',
     status: 200,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       contractId: referenceTo('contracts').optional().describe('Prices of this contract.'),
       events: z

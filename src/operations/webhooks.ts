@@ -10,8 +10,6 @@ import { exampleIds } from './example-ids.ts';
 import {
   id,
   listOf,
-  noParams,
-  noQuery,
   one,
   page,
   pathId,
@@ -23,7 +21,7 @@ import {
   timestampInput,
   uuid,
 } from './fields.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation } from './define-operation.ts';
 import type { View } from './operation.ts';
 import { underRule } from './plain.ts';
 import { webhookEventTypes } from './wire-values.ts';
@@ -128,8 +126,6 @@ export const webhookOperations = [
     summary: 'Register an endpoint; its secret is shown only once',
     scope: '*',
     status: 201,
-    params: noParams,
-    query: noQuery,
     body: z.strictObject({
       url,
       eventTypes: eventTypes.describe(`${eventTypes.description} All when not given.`),
@@ -154,8 +150,6 @@ export const webhookOperations = [
     summary: 'List endpoints, newest first',
     scope: '*',
     status: 200,
-    params: noParams,
-    query: noQuery,
     response: one(z.array(endpoint)),
     errors: [],
     command: { group: 'webhooks', verb: 'list' },
@@ -170,7 +164,6 @@ export const webhookOperations = [
     scope: '*',
     status: 200,
     params: endpointParams,
-    query: noQuery,
     body: underRule(
       'change',
       z.strictObject({
@@ -194,7 +187,6 @@ export const webhookOperations = [
     scope: '*',
     status: 200,
     params: endpointParams,
-    query: noQuery,
     response: one(z.strictObject({ removed: endpoint })),
     errors: ['notFound'],
     command: { group: 'webhooks', verb: 'remove', positional: ['endpointId'] },
@@ -208,7 +200,6 @@ export const webhookOperations = [
     scope: '*',
     status: 201,
     params: endpointParams,
-    query: noQuery,
     body: z.strictObject({ validUntil: timestampInput.optional().describe('The old secret signs too until then.') }),
     response: one(endpointWithSecret),
     errors: ['notFound', 'invalidInput'],
@@ -222,7 +213,6 @@ export const webhookOperations = [
     summary: 'List deliveries, newest first',
     scope: '*',
     status: 200,
-    params: noParams,
     query: z.strictObject({
       status: z.enum(deliveryStatuses).optional().describe('Deliveries of this status.'),
       endpointId: referenceTo('endpoints').optional().describe('Deliveries to this endpoint.'),
@@ -242,7 +232,6 @@ export const webhookOperations = [
     scope: '*',
     status: 200,
     params: z.strictObject({ deliveryId: pathIdOf('deliveries').describe('Delivery id.') }),
-    query: noQuery,
     response: one(delivery),
     errors: ['notFound', 'conflict'],
     command: { group: 'webhooks', verb: 'resend', positional: ['deliveryId'] },
@@ -258,7 +247,6 @@ export const webhookOperations = [
     params: z.strictObject({
       eventType: pathId.meta({ enum: [...webhookEventTypes] }).describe('Kind of event, such as invoice.created.'),
     }),
-    query: noQuery,
     response: one(z.strictObject({ eventId: id, type: z.enum(webhookEventTypes), deliveryCount: z.int() })),
     errors: ['notFound', 'conflict'],
     command: { group: 'webhooks', verb: 'trigger', positional: ['eventType'] },
