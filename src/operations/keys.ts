@@ -13,6 +13,7 @@ import { providers } from './providers.ts';
 
 /** In production time is real: the clock of its database cannot be simulated. */
 const environments = ['sandbox', 'production'] as const;
+export type Environment = (typeof environments)[number];
 
 const organization = z.strictObject({
   id: uuid,

@@ -16,7 +16,17 @@ import type { ColumnType, Generated, Transaction as KyselyTransaction } from 'ky
 import type { LineKind } from '../calculation/invoice-draft.ts';
 import type { LedgerSourceType } from '../calculation/ledger.ts';
 import type { InvoiceStatus } from '../operations/invoices.ts';
+import type { Environment } from '../operations/keys.ts';
 import type { LedgerEntryType } from '../operations/ledger-entry.ts';
+import type { DeliveryStatus } from '../operations/webhooks.ts';
+import type {
+  AggregationType,
+  BillingMode,
+  PriceInterval,
+  PricingModelName,
+  Tiering,
+  WebhookEventType,
+} from '../operations/wire-values.ts';
 
 type Integer = ColumnType<bigint, bigint | number, bigint | number>;
 type NullableInteger = ColumnType<bigint | null, bigint | number | null | undefined, bigint | number | null>;
@@ -39,7 +49,7 @@ export interface OrganizationsTable {
   nextInvoiceNumber: Integer;
   /** The latest `createdAt` given out; it keeps stored time from going backwards (reliability 4.4). */
   lastCreatedAt: string;
-  environment: ColumnType<'sandbox' | 'production', 'sandbox' | 'production' | undefined>;
+  environment: ColumnType<Environment, Environment | undefined>;
   /** Events from before this instant are dropped; 0 if none are. */
   eventsDroppedBeforeEpochMs: ColumnType<bigint, bigint | number | undefined, bigint | number>;
   createdAt: string;
@@ -129,12 +139,12 @@ export interface PricingsTable {
   productId: Fixed<string>;
   name: Fixed<string>;
   description: string | null;
-  model: Fixed<'FLAT' | 'TIER' | 'USAGE'>;
-  billingMode: Fixed<'RECURRING' | 'ONE_TIME'>;
-  tiering: Fixed<'NONE' | 'VOLUME' | 'GRADUATED'>;
+  model: Fixed<PricingModelName>;
+  billingMode: Fixed<BillingMode>;
+  tiering: Fixed<Tiering>;
   unitAmount: Fixed<string | null>;
   flatAmount: Fixed<string | null>;
-  priceInterval: Fixed<'WEEK' | 'MONTH' | 'YEAR' | null>;
+  priceInterval: Fixed<PriceInterval | null>;
   priceIntervalCount: ColumnType<bigint | null, bigint | number | null | undefined, never>;
   meterId: Fixed<string | null>;
   /** JSON: tiers, `[]` if there are none */
@@ -184,7 +194,7 @@ export interface MetersTable {
   code: Fixed<string>;
   displayName: string;
   description: string | null;
-  aggregationType: Fixed<'SUM' | 'COUNT' | 'MAX' | 'MIN'>;
+  aggregationType: Fixed<AggregationType>;
   /** JSON: {include, exclude} */
   eventTypeFilter: string;
   /** JSON: property filters */
@@ -390,7 +400,7 @@ export interface WebhookEventsTable {
   readonly seq: Generated<bigint>;
   orgId: Fixed<string>;
   id: Fixed<string>;
-  type: Fixed<string>;
+  type: Fixed<WebhookEventType>;
   /** The JSON text that is sent, byte for byte. */
   body: Fixed<string>;
   createdAt: Fixed<string>;
@@ -403,7 +413,7 @@ export interface WebhookDeliveriesTable {
   id: Fixed<string>;
   eventId: Fixed<string>;
   endpointId: Fixed<string>;
-  status: 'pending' | 'delivered' | 'failed';
+  status: DeliveryStatus;
   attempts: Integer;
   /** Null on a pending delivery that is due at once. */
   nextAttemptAt: string | null;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { WebhookEventType } from '../../src/operations/wire-values.ts';
 import { openBook, stepsOf } from './book.ts';
 import type { Book } from './book.ts';
 import { outputOf, startChild } from './child.ts';
@@ -73,7 +74,7 @@ async function ids({ world }: Book, externalCustomerId: string): Promise<{ contr
   return { contractId: data[0]?.id ?? '', customerId: data[0]?.customerId ?? '' };
 }
 
-const webhooks = async ({ world }: Book, type: string): Promise<string[]> =>
+const webhooks = async ({ world }: Book, type: WebhookEventType): Promise<string[]> =>
   await world.store.read(async (tx) => {
     const rows = await tx.selectFrom('webhookEvents').select('body').where('type', '=', type).orderBy('seq').execute();
     return rows.map(({ body }) => body);

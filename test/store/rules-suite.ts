@@ -162,7 +162,7 @@ export function describeRules(backend: string, open: () => Promise<Store>): void
 
     test('an event goes to an endpoint once, and its body never changes', async () => {
       await store.write(async (tx) => {
-        const event = { orgId: 'org-a', id: 'event', type: 'test', body: '{}', createdAt: at };
+        const event = { orgId: 'org-a', id: 'event', type: 'customer.created' as const, body: '{}', createdAt: at };
         await tx.insertInto('webhookEvents').values(event).execute();
         const endpoint = { orgId: 'org-a', id: 'endpoint', url: 'https://example.com', secret: 'secret' };
         const rest = { isEnabled: true, allowPrivate: false, createdAt: at, updatedAt: at };

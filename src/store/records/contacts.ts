@@ -17,9 +17,9 @@ export interface Contact {
   readonly email: string;
   readonly phone: string | null;
   readonly roles: readonly ContactRole[];
-  readonly emailRecipientType: 'to' | 'cc' | 'bcc';
-  readonly status: 'Active' | 'Unreachable';
-  readonly source: 'imported' | 'manual';
+  readonly emailRecipientType: ContactsTable['emailRecipientType'];
+  readonly status: ContactsTable['status'];
+  readonly source: ContactsTable['source'];
   readonly createdAt: string;
   readonly updatedAt: string;
 }

@@ -24,7 +24,7 @@ export interface Meter {
   readonly aggregationKey: string | null;
   readonly groupKeys: readonly string[];
   readonly sql: string | null;
-  readonly status: 'active' | 'inactive';
+  readonly status: MetersTable['status'];
   readonly archivedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import { assert } from '../../assert.ts';
+import type { Environment } from '../../operations/keys.ts';
 import type { OrganizationsTable, Transaction } from '../database.ts';
 import { type OfOrganization, onceUnchanged, prepared } from '../prepared.ts';
 
@@ -13,7 +14,7 @@ export interface Organization {
   readonly keyPrefix: string;
   readonly salesTaxEnabled: boolean;
   readonly paymentProcessor: string | null;
-  readonly environment: 'sandbox' | 'production';
+  readonly environment: Environment;
   /** The latest `createdAt` given out in the organization. */
   readonly lastCreatedAt: string;
   readonly createdAt: string;

@@ -3,6 +3,7 @@
 import { expressionBuilder, sql } from 'kysely';
 
 import { limits } from '../../limits.ts';
+import type { DeliveryStatus } from '../../operations/webhooks.ts';
 import type { Database, Transaction } from '../database.ts';
 import { instantText, oneRow } from './row-values.ts';
 
@@ -140,7 +141,7 @@ async function holdSome(tx: Transaction, { now, leaseUntil, room }: LeaseRequest
 
 /** How an attempt ended; `pending` if another will follow. */
 export interface AttemptRecord {
-  readonly status: 'pending' | 'delivered' | 'failed';
+  readonly status: DeliveryStatus;
   readonly nextAttemptAt: string | null;
   readonly lastAttemptAt: string;
   readonly responseStatus: number | null;

@@ -270,15 +270,13 @@ function withEvents(deliveries: ReturnType<typeof deliveriesOf>) {
 }
 
 function toDelivery(
-  row: Omit<WebhookDelivery, 'eventType' | 'attempts' | 'responseStatus'> & {
-    readonly eventType: string;
+  row: Omit<WebhookDelivery, 'attempts' | 'responseStatus'> & {
     readonly attempts: bigint;
     readonly responseStatus: bigint | null;
   },
 ): WebhookDelivery {
   return {
     ...row,
-    eventType: row.eventType as WebhookEventType,
     attempts: Number(row.attempts),
     responseStatus: row.responseStatus === null ? null : Number(row.responseStatus),
   };
