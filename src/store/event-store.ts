@@ -199,9 +199,6 @@ export interface EventStore {
   /** As `list`, of the events that came after their period was finalized. */
   listLate(tx: Transaction, query: EventQuery): Promise<EventPage>;
 
-  /** The superseded versions of one event, oldest first; empty if it never changed or is unknown. */
-  listVersions(tx: Transaction, orgId: string, idempotencyKey: string): Promise<readonly StoredEvent[]>;
-
   /** Events that are not as `append` leaves them, the first ones of each fault. Reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;
 

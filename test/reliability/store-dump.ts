@@ -2,7 +2,9 @@
 
 import { sql } from 'kysely';
 
+import { readPageOfFile, readPageOfServer } from '../../src/store/copy/event-pages.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
+import { isPostgresUrl } from '../../src/store/open.ts';
 import { listOrganizations } from '../../src/store/records/organizations.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -34,7 +36,10 @@ const tables: Readonly<Record<Exclude<keyof Database, OfElsewhere>, string>> = {
 };
 
 /** Without `seq`, of which a server leaves numbers out; the order in which rows were made shows in it all the same. */
-export async function dumpOf(store: Store): Promise<string> {
+export async function dumpOf(
+  store: Store,
+  readEvents = isPostgresUrl(store.location) ? readPageOfServer : readPageOfFile,
+): Promise<string> {
   return await store.read(async (tx) => {
     const lines: string[] = [];
     for (const [table, key] of Object.entries(tables)) {
@@ -42,10 +47,9 @@ export async function dumpOf(store: Store): Promise<string> {
     }
     for (const { id } of await listOrganizations(tx)) {
       const { rows } = await store.events.list(tx, { orgId: id, limit: 1_000_000, offset: 0 });
-      for (const event of rows) {
-        lines.push(lineOf({ ...event }));
-        const versions = await store.events.listVersions(tx, id, event.idempotencyKey);
-        lines.push(...versions.map((version) => `  ${lineOf({ ...version })}`));
+      lines.push(...rows.map((event) => lineOf({ ...event })));
+      for (const { versions } of await readEvents(tx, id, { after: 0, limit: 1_000_000 })) {
+        lines.push(...versions.slice(0, -1).map((version) => `  ${lineOf({ ...version })}`));
       }
     }
     return lines.join('\n');

@@ -10,9 +10,10 @@ import { createEngine } from '../../src/engine/engine.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { rowsOfFile } from '../../src/store/copy/book-tables.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
-import { readPageOf, readPageOfFile, readPageOfServer } from '../../src/store/copy/event-pages.ts';
+import { openEnd } from '../../src/store/copy/copy-end.ts';
+import { readPageOf } from '../../src/store/copy/event-pages.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
-import { isPostgresUrl, openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { countedBytes, countedIds, createClock } from '../support/world.ts';
@@ -32,10 +33,26 @@ const homes = [
 ] as const;
 
 describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s', (_name, _isThere, make) => {
+  test('has every version of an event, oldest first', async () => {
+    const { store, readPage, close } = await openEnd(await make(), {});
+    onTestFinished(close);
+    await store.write(insertTwoOrganizations);
+    const version = (tokens: number) => eventOf('k', { id: `id-${tokens}`, propertiesJson: `{"tokens":${tokens}}` });
+    for (const tokens of [1, 2, 3]) {
+      await store.write((tx) => store.events.append(tx, 'org-a', [version(tokens), eventOf('another')], () => true));
+    }
+    const page = await store.read((tx) => readPage(tx, 'org-a', { after: 0, limit: 5 }));
+    expect(page.map(({ versions }) => versions)).toEqual([
+      [1, 2, 3].map((number) => ({ ...version(number), version: number })),
+      [{ ...eventOf('another'), version: 1 }],
+    ]);
+  });
+
   test('is of fewer where they are large, and of each with all its versions', async () => {
-    const { database, events } = await make();
-    const store = await openStore(database, { events });
-    const server = events === undefined ? undefined : connectClickhouse(events);
+    const place = await make();
+    const { store, readPage, close } = await openEnd(place, {});
+    onTestFinished(close);
+    const server = place.events === undefined ? undefined : connectClickhouse(place.events);
     await store.write(insertTwoOrganizations);
     const keys = Array.from({ length: 40 }, (_, index) => `key ${index}`);
     const large = (version: number) => JSON.stringify({ text: `${version}`.repeat(500_000) });
@@ -46,8 +63,6 @@ describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s'
       }
     }
     if (server !== undefined) await moveStaged(store, server);
-    const readPage =
-      server !== undefined ? readPageOf(server) : isPostgresUrl(database) ? readPageOfServer : readPageOfFile;
     const found: (readonly [string | undefined, number])[] = [];
     const pages = await store.read(async (tx) => {
       const sizes: number[] = [];
@@ -62,7 +77,6 @@ describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s'
     });
     expect(found).toEqual(keys.map((key, index) => [key, index === 0 ? 2 : 1]));
     expect(Math.max(...pages)).toBeLessThan(36);
-    await store.close();
     await server?.close();
   });
 });

@@ -12,6 +12,8 @@ import type { CopyPlace } from '../../src/operations/maintenance.ts';
 import { backUp } from '../../src/store/backup.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { copyBook, measureBook } from '../../src/store/copy/copy-book.ts';
+import { openEnd } from '../../src/store/copy/copy-end.ts';
+import { readPageOf } from '../../src/store/copy/event-pages.ts';
 import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
@@ -31,12 +33,12 @@ let files = 0;
 const newFile = () => join(directory, `${(files += 1)}.db`);
 const quietly = { onProgress: () => undefined };
 
-async function dumped({ database, events }: CopyPlace): Promise<string> {
-  const store = await openStore(database, { events });
+async function dumped(place: CopyPlace): Promise<string> {
+  const { store, readPage, close } = await openEnd(place, {});
   try {
-    return await dumpOf(store);
+    return await dumpOf(store, readPage);
   } finally {
-    await store.close();
+    await close();
   }
 }
 
@@ -161,7 +163,7 @@ describe('a copy of a book', () => {
       const report = await copyBook({ from: apart, to: copy, ...quietly, eventsAtOnce: 2 });
       expect(report.organizations.map(({ eventCount }) => eventCount)).toEqual([9, 0]);
       expect(await server.ask('SELECT count() AS versions FROM tallybookEvents FINAL')).toEqual([{ versions: 3 }]);
-      expect(await dumped(copy)).toBe(await dumpOf(store));
+      expect(await dumped(copy)).toBe(await dumpOf(store, readPageOf(server)));
       await Promise.all([store.close(), server.close()]);
     },
   );

@@ -333,7 +333,9 @@ export function describeDatabase(backend: string, open: () => Promise<Store>): v
 
       test('events cannot be touched outside a transaction', async () => {
         const tx = undefined as never;
-        await expect(store.events.listVersions(tx, 'org-a', 'k')).rejects.toThrow('inside read() or write()');
+        await expect(store.events.list(tx, { orgId: 'org-a', limit: 1, offset: 0 })).rejects.toThrow(
+          'inside read() or write()',
+        );
       });
     });
   });

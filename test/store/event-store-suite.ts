@@ -27,8 +27,6 @@ export function describeEventStore(backend: string, open: () => Promise<Store>, 
     const list = (query: object = {}) =>
       store.read((tx) => store.events.list(tx, { orgId: 'org-a', limit: 100, offset: 0, ...query }));
 
-    const versions = (key: string) => store.read((tx) => store.events.listVersions(tx, 'org-a', key));
-
     async function scanned(request: Partial<EventScan> = {}): Promise<readonly unknown[]> {
       const tokens: unknown[] = [];
       const whole = { orgId: 'org-a', customerId: 'customer', fromEpochMs: 0, toEpochMs: 1_000_000, ...request };
@@ -63,17 +61,6 @@ export function describeEventStore(backend: string, open: () => Promise<Store>, 
         expect((await list()).rows).toEqual([{ ...eventOf('k', change), version: 2 }]);
       });
 
-      test('every superseded version is kept, oldest first', async () => {
-        const version = (tokens: number) =>
-          eventOf('k', { id: `id-${tokens}`, propertiesJson: `{"tokens":${tokens}}` });
-        for (const tokens of [1, 2, 3]) await append([version(tokens)]);
-        expect(await versions('k')).toEqual([
-          { ...version(1), version: 1 },
-          { ...version(2), version: 2 },
-        ]);
-        expect(await scanned()).toEqual([3]);
-      });
-
       test('a replacement that the caller refuses changes nothing', async () => {
         await append([eventOf('k')]);
         const asked: unknown[] = [];
@@ -85,7 +72,6 @@ export function describeEventStore(backend: string, open: () => Promise<Store>, 
         expect(await append([next], refuse)).toEqual(['refused']);
         expect(asked).toEqual([{ ...eventOf('k'), version: 1 }, next]);
         expect((await list()).rows).toEqual([{ ...eventOf('k'), version: 1 }]);
-        expect(await versions('k')).toEqual([]);
       });
 
       test('a resend is not asked about', async () => {

@@ -4,8 +4,7 @@
 
 import type { Transaction } from '../../database.ts';
 import { storedEvent, withoutPlace } from '../../event-content.ts';
-import type { EventPage, EventQuery, EventStore, StoredEvent } from '../../event-store.ts';
-import { listStagedEvents, readEventHead } from '../../records/staged-events.ts';
+import type { EventPage, EventQuery, EventStore } from '../../event-store.ts';
 import { askByMeter, type GroupQuestion } from '../event-groups.ts';
 import { appendEvents } from './append.ts';
 import { listEventFaults } from './event-faults.ts';
@@ -32,7 +31,6 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
     },
     list: async (tx, query) => await list(server, tx, query, false),
     listLate: async (tx, query) => await list(server, tx, query, true),
-    listVersions: async (tx, orgId, idempotencyKey) => await listVersions(server, tx, orgId, idempotencyKey),
     listFaults: async (tx, orgId) => await listEventFaults(server, tx, orgId),
     checkAnswers: server.checkAnswers,
     retention: {
@@ -85,26 +83,4 @@ async function list(
     .toSorted((a, b) => b.place - a.place)
     .slice(offset - skipped, offset - skipped + limit);
   return { rows: page.map(withoutPlace), total: Number(counted?.['total']) + staged.length };
-}
-
-async function listVersions(
-  { ask }: ClickhouseServer,
-  tx: Transaction,
-  orgId: string,
-  idempotencyKey: string,
-): Promise<readonly StoredEvent[]> {
-  const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
-  const rows = await ask(
-    `SELECT * FROM tallybookEvents FINAL WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64}
-       AND timestampEpochMs >= {droppedBeforeEpochMs:Int64} AND (customerId, timestampEpochMs, place, version) GLOBAL IN (
-         SELECT customerId, timestampEpochMs, place, version FROM tallybookEventKeys
-         WHERE orgId = {orgId:String} AND batch <= {movedBatch:UInt64} AND idempotencyKey = {idempotencyKey:String})`,
-    { orgId, movedBatch, droppedBeforeEpochMs, idempotencyKey },
-  );
-  const staged = await listStagedEvents(tx, orgId);
-  const versions = [...rows.map(storedEvent), ...staged.filter((event) => event.idempotencyKey === idempotencyKey)];
-  return versions
-    .toSorted((a, b) => a.version - b.version)
-    .slice(0, -1)
-    .map(withoutPlace);
 }

@@ -42,9 +42,6 @@ const updateEffective = `UPDATE "events" SET ("id", "customerId", "contractId", 
   "propertiesJson", "receivedAtEpochMs", "isLate", "version") = ROW($3, $4, $5, $6, $7::bigint, $8, $9::bigint,
   $10::smallint, "version" + 1) WHERE "orgId" = $1 AND "idempotencyKey" = $2`;
 
-const selectVersions = `SELECT ${eventColumns} FROM "eventVersions" WHERE "orgId" = $1 AND "idempotencyKey" = $2
-  ORDER BY "version"`;
-
 const selectFaults: Readonly<Record<Exclude<EventFault['fault'], 'gone'>, string>> = {
   versions: `SELECT "event"."idempotencyKey" FROM "events" AS "event" LEFT JOIN (
       SELECT "idempotencyKey", count(*) AS "kept", max("version") AS "last" FROM "eventVersions"
@@ -74,8 +71,6 @@ export function createPostgresEventStore(): EventStore {
       await askByMeter(of, asked, async (question) => await aggregateInServer(tx, question)),
     list: async (tx, query) => await list(tx, query, false),
     listLate: async (tx, query) => await list(tx, query, true),
-    listVersions: async (tx, orgId, idempotencyKey) =>
-      (await ask(tx, selectVersions, [orgId, idempotencyKey])).map(storedEvent),
     async listFaults(tx, orgId) {
       const faults: EventFault[] = [];
       for (const [fault, text] of Object.entries(selectFaults) as [EventFault['fault'], string][]) {

@@ -4,11 +4,10 @@
  * serves reading is derived: see segments.ts and keys.ts.
  */
 
-import { ReusedEvent, storedEvent } from '../../../event-content.ts';
+import { ReusedEvent } from '../../../event-content.ts';
 import type { EventScan, EventStore, ScannedEvent } from '../../../event-store.ts';
-import { createKeyHash } from './key-hash.ts';
 import type { SqliteConnection } from '../connection.ts';
-import { appendEvents, selectStored } from './append.ts';
+import { appendEvents } from './append.ts';
 import { listEventFaults, listUpkeepFaults, rebuildDerived } from './check.ts';
 import { createReadingCache } from './cache.ts';
 import { contractIdReader } from './ids.ts';
@@ -87,16 +86,6 @@ export function createSqliteEventStore(
     async listLate(_tx, query) {
       inTransaction(connection);
       return pages.listLate(query);
-    },
-    async listVersions(_tx, orgId, idempotencyKey) {
-      const select = inTransaction(connection).prepare(
-        `${selectStored('eventVersions')}
-         WHERE "event"."eventSeq" = ? AND "customer"."orgId" = ? AND "event"."idempotencyKey" = ?
-         ORDER BY "event"."version"`,
-      );
-      keys.prepare(1);
-      const { candidates } = keys.find(createKeyHash(orgId)(idempotencyKey), orgId, idempotencyKey);
-      return candidates.flatMap((eventSeq) => select.all(eventSeq, orgId, idempotencyKey).map(storedEvent));
     },
     async listFaults(_tx, orgId) {
       return listEventFaults(inTransaction(connection), orgId);
