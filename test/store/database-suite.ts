@@ -330,13 +330,6 @@ export function describeDatabase(backend: string, open: () => Promise<Store>): v
         expect(order).toEqual(['written', 'closed']);
         await expect(customerNames('org-b')).rejects.toThrow('destroyed');
       });
-
-      test('events cannot be touched outside a transaction', async () => {
-        const tx = undefined as never;
-        await expect(store.events.list(tx, { orgId: 'org-a', limit: 1, offset: 0 })).rejects.toThrow(
-          'inside read() or write()',
-        );
-      });
     });
   });
 }

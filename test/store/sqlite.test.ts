@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -55,6 +55,14 @@ describeEventStore('SQLite with segments of a few days', openMixed);
 describeEventAggregation('SQLite with segments of a few days', openMixed, { tidy: expectUpkeep, runs: 60 });
 describeEventAggregation('SQLite rebuilt at every step', openMemory, {
   tidy: (store) => store.write(async (tx) => await store.events.upkeep?.rebuild(tx)),
+});
+
+test('events cannot be touched outside a transaction', async () => {
+  const store = await openMemory();
+  const tx = undefined as never;
+  const listed = store.events.list(tx, { orgId: 'org-a', limit: 1, offset: 0 });
+  await expect(listed).rejects.toThrow('inside read() or write()');
+  await store.close();
 });
 
 let writes = 0;

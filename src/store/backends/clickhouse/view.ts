@@ -30,10 +30,9 @@ export const isOfBook = `(SELECT throwIf(max(beforeEpochMs) > {droppedBeforeEpoc
 
 /** The view of one customer, or of the whole organization. */
 export async function viewOf(
-  tx: Transaction | undefined,
+  tx: Transaction,
   { orgId, customerId }: { readonly orgId: string; readonly customerId?: string | undefined },
 ): Promise<View> {
-  if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
   const { movedBatch, droppedBeforeEpochMs } = await readEventHead(tx, orgId);
   const versions = await listStagedEvents(tx, orgId);
   const last = new Map(versions.map((event) => [event.place, event]));

@@ -9,9 +9,9 @@ import { mergeReadings, readingKeyOf } from '../../../calculation/usage-fold.ts'
 import type { Transaction } from '../../database.ts';
 import { inOrder } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../event-store.ts';
+import { rowsOfText } from '../../raw-query.ts';
 import { createHeld } from '../held.ts';
 import { aggregateInServer } from './event-readings.ts';
-import { ask } from './event-scan.ts';
 
 const millisecondsPerDay = 86_400_000;
 /** Fewer days cost no more to read than to look up. */
@@ -160,7 +160,7 @@ async function readMarks(
   { orgId, customerId, boundsEpochMs }: EventAggregation,
 ): Promise<ReadonlyMap<number, string>> {
   const [from = 0] = boundsEpochMs;
-  const rows = await ask(
+  const rows = await rowsOfText(
     tx,
     `SELECT "day", "mark"::text FROM "eventDays"
      WHERE "orgId" = $1 AND "customerId" = $2 AND "day" BETWEEN $3 AND $4`,

@@ -8,6 +8,7 @@ import type { UsageReading } from '../../../calculation/usage-atoms.ts';
 import type { Transaction } from '../../database.ts';
 import { createFoldOfEach, inOrder, placeAmong, scanOf } from '../../event-aggregation.ts';
 import type { EventAggregation, EventReadings } from '../../event-store.ts';
+import { rowsOfText } from '../../raw-query.ts';
 import {
   anyNumber,
   createGroupReading,
@@ -20,7 +21,7 @@ import {
   plainNumber,
   withFolded,
 } from '../event-groups.ts';
-import { ask, type Conditions, scanConditions, scanWhere } from './event-scan.ts';
+import { type Conditions, scanConditions, scanWhere } from './event-scan.ts';
 
 /** Exactly what `aggregateByScan` gives. */
 export async function aggregateInServer(tx: Transaction, question: GroupQuestion): Promise<readonly EventReadings[]> {
@@ -52,7 +53,7 @@ async function readGroups(tx: Transaction, question: GroupQuestion, keys: GroupK
   const readingOf = createGroupReading(request);
   const placeOf = placeAmong(contractIds);
   const found = emptyReadings(question);
-  for (const row of await ask(tx, text, values)) {
+  for (const row of await rowsOfText(tx, text, values)) {
     const properties = Object.fromEntries(
       [...keys.keys()].flatMap((name, index) => {
         const value = row[`key${index}`];

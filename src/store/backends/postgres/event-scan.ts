@@ -6,16 +6,6 @@ import type { EventScan, ScannedEvent } from '../../event-store.ts';
 import { type RawRow, rowsOfText } from '../../raw-query.ts';
 import { nextLimit, scannedBytes, scannedRows } from '../scan-pages.ts';
 
-/** The rows that a statement on events gives. */
-export async function ask(
-  tx: Transaction | undefined,
-  text: string,
-  values: readonly unknown[],
-): Promise<readonly RawRow[]> {
-  if (tx === undefined) throw new Error('events are read and written inside read() or write() only');
-  return await rowsOfText(tx, text, values);
-}
-
 /** A WHERE clause under construction: its texts, and the values of its numbered parameters. */
 export class Conditions {
   readonly texts: string[] = [];
@@ -67,7 +57,7 @@ export async function scanWhere(
   // The server begins to look at this place in its index, whatever the conditions say of times.
   let behind: readonly unknown[] = [fromEpochMs, -1];
   for (let limit: number | undefined = scannedRows; limit !== undefined;) {
-    const rows: readonly RawRow[] = await ask(tx, text, [...conditions.values, ...behind, limit]);
+    const rows: readonly RawRow[] = await rowsOfText(tx, text, [...conditions.values, ...behind, limit]);
     for (const row of rows) {
       event.idempotencyKey = (row['idempotencyKey'] as string | undefined) ?? '';
       event.eventName = row['eventName'] as string;

@@ -16,12 +16,12 @@ import type {
   EventStore,
   NewEvent,
 } from '../../event-store.ts';
-import type { RawRow } from '../../raw-query.ts';
+import { type RawRow, rowsOfText } from '../../raw-query.ts';
 import { type PageStart, readPage } from '../../records/page.ts';
 import { askByMeter } from '../event-groups.ts';
 import { createDayMemory } from './event-days.ts';
 import { aggregateInServer } from './event-readings.ts';
-import { ask, Conditions, scan } from './event-scan.ts';
+import { Conditions, scan } from './event-scan.ts';
 
 /** The columns of `storedEvent`. */
 export const eventColumns = `"id", "idempotencyKey", "customerId", "contractId", "eventName", "timestampEpochMs", "propertiesJson",
@@ -74,7 +74,7 @@ export function createPostgresEventStore(): EventStore {
     async listFaults(tx, orgId) {
       const faults: EventFault[] = [];
       for (const [fault, text] of Object.entries(selectFaults) as [EventFault['fault'], string][]) {
-        const rows = await ask(tx, `${text} ORDER BY "event"."seq" LIMIT ${limits.findingsPerCheck}`, [orgId]);
+        const rows = await rowsOfText(tx, `${text} ORDER BY "event"."seq" LIMIT ${limits.findingsPerCheck}`, [orgId]);
         faults.push(...rows.map((row) => ({ idempotencyKey: row['idempotencyKey'] as string, fault })));
       }
       return faults;
@@ -90,7 +90,7 @@ async function append(
 ): Promise<readonly AppendOutcome[]> {
   if (events.length === 0) return [];
   const column = <Name extends keyof NewEvent>(name: Name) => events.map((event) => event[name]);
-  const inserted = await ask(tx, insertNew, [
+  const inserted = await rowsOfText(tx, insertNew, [
     orgId,
     column('id'),
     column('idempotencyKey'),
@@ -120,7 +120,7 @@ async function appendKnown(
   const outcomes: AppendOutcome[] = [];
   const isNew = events.map(({ idempotencyKey }) => added.delete(idempotencyKey));
   const keys = [...new Set(events.filter((_event, index) => !isNew[index]).map((event) => event.idempotencyKey))];
-  const rows = (await ask(tx, selectEffective, [orgId, keys])).map(storedEvent);
+  const rows = (await rowsOfText(tx, selectEffective, [orgId, keys])).map(storedEvent);
   const effective = new Map(rows.map((row) => [row.idempotencyKey, row]));
   for (const [index, event] of events.entries()) {
     const previous = effective.get(event.idempotencyKey);
@@ -137,7 +137,7 @@ async function appendKnown(
 }
 
 async function replace(tx: Transaction, orgId: string, event: NewEvent): Promise<void> {
-  await ask(tx, updateEffective, [
+  await rowsOfText(tx, updateEffective, [
     orgId,
     event.idempotencyKey,
     event.id,
@@ -174,10 +174,14 @@ async function rowsFrom(tx: Transaction, conditions: Conditions, { limit, offset
   const text = `SELECT ${eventColumns}, "seq" FROM "events" WHERE ${conditions}${behind}
     ORDER BY "seq" DESC LIMIT $${given + 1} OFFSET $${given + 2}`;
   const values = [...conditions.values, limit, offset, ...(afterSeq === undefined ? [] : [afterSeq])];
-  return (await ask(tx, text, values)) as readonly (RawRow & { readonly seq: bigint })[];
+  return (await rowsOfText(tx, text, values)) as readonly (RawRow & { readonly seq: bigint })[];
 }
 
 async function countOf(tx: Transaction, conditions: Conditions): Promise<bigint> {
-  const [counted] = await ask(tx, `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`, conditions.values);
+  const [counted] = await rowsOfText(
+    tx,
+    `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`,
+    conditions.values,
+  );
   return counted?.['total'] as bigint;
 }
