@@ -89,9 +89,10 @@ export async function countLateEvents(
   { tx, events, orgId }: Pick<CallContext, 'tx' | 'events' | 'orgId'>,
   { customerId, start, end }: { customerId: string; start: Temporal.Instant; end: Temporal.Instant },
 ): Promise<number> {
-  const page = await events.listLate(tx, {
+  const page = await events.list(tx, {
     orgId,
     customerId,
+    onlyLate: true,
     fromEpochMs: start.epochMilliseconds,
     toEpochMs: end.epochMilliseconds,
     limit: 1,

@@ -38,7 +38,7 @@ export const usageHandlers: HandlersOf<typeof usageOperations> = {
 
   'usage.late': async (context, { query }) => {
     const page = pageOf(query);
-    const found = await context.events.listLate(context.tx, { ...eventQuery(context, query), ...page });
+    const found = await context.events.list(context.tx, { ...eventQuery(context, query), ...page, onlyLate: true });
     return { body: listBody(found, page, found.rows.map(wireEvent)) };
   },
 

@@ -114,6 +114,8 @@ export interface EventQuery extends Page {
   readonly fromEpochMs?: number | undefined;
   /** By the event's own timestamp, exclusive. */
   readonly toEpochMs?: number | undefined;
+  /** Only events that came after their period was finalized. */
+  readonly onlyLate?: boolean | undefined;
 }
 
 /** Some of the events that match a query, and how many do. */
@@ -195,9 +197,6 @@ export interface EventStore {
 
   /** A page of effective events, the latest arrival first. A replaced event keeps its place. */
   list(tx: Transaction, query: EventQuery): Promise<EventPage>;
-
-  /** As `list`, of the events that came after their period was finalized. */
-  listLate(tx: Transaction, query: EventQuery): Promise<EventPage>;
 
   /** Events that are not as `append` leaves them, the first ones of each fault. Reads every event of the organization. */
   listFaults(tx: Transaction, orgId: string): Promise<readonly EventFault[]>;

@@ -14,11 +14,11 @@ export async function readLateEvents(
   isFull: boolean,
 ): Promise<LateEvents> {
   const { tx, orgId, events } = context;
-  const { total } = await events.listLate(tx, { orgId, limit: 1, offset: 0 });
+  const { total } = await events.list(tx, { orgId, onlyLate: true, limit: 1, offset: 0 });
   if (!isFull) return { count: total, unjustified: [] };
   const unjustified: string[] = [];
   for (let offset = 0; offset < total; offset += eventsAtOnce) {
-    const { rows } = await events.listLate(tx, { orgId, limit: eventsAtOnce, offset });
+    const { rows } = await events.list(tx, { orgId, onlyLate: true, limit: eventsAtOnce, offset });
     unjustified.push(...(await unjustifiedKeys(context, rows)));
     if (unjustified.length >= limits.findingsPerCheck) break;
   }

@@ -29,8 +29,7 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
       const view = ofContracts(await viewOf(tx, of), asked.contractIds);
       return await askByMeter(of, asked, async (question) => await aggregateInClickhouse(server, view, question));
     },
-    list: async (tx, query) => await list(server, tx, query, false),
-    listLate: async (tx, query) => await list(server, tx, query, true),
+    list: async (tx, query) => await list(server, tx, query),
     listFaults: async (tx, orgId) => await listEventFaults(server, tx, orgId),
     checkAnswers: server.checkAnswers,
     retention: {
@@ -40,17 +39,12 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
   };
 }
 
-async function list(
-  { ask }: ClickhouseServer,
-  tx: Transaction,
-  query: EventQuery,
-  isLate: boolean,
-): Promise<EventPage> {
+async function list({ ask }: ClickhouseServer, tx: Transaction, query: EventQuery): Promise<EventPage> {
   const view = await viewOf(tx, query);
-  const { eventName, customerId, fromEpochMs, toEpochMs, limit, offset } = query;
+  const { eventName, customerId, fromEpochMs, toEpochMs, onlyLate = false, limit, offset } = query;
   const texts = [
     view.condition,
-    ...(isLate ? ['isLate = 1'] : []),
+    ...(onlyLate ? ['isLate = 1'] : []),
     ...(eventName === undefined ? [] : ['eventName = {eventName:String}']),
     ...(fromEpochMs === undefined ? [] : ['timestampEpochMs >= {from:Int64}']),
     ...(toEpochMs === undefined ? [] : ['timestampEpochMs < {to:Int64}']),
@@ -63,7 +57,7 @@ async function list(
   const staged = view.staged
     .filter(
       (event) =>
-        (!isLate || event.isLate) &&
+        (!onlyLate || event.isLate) &&
         (eventName === undefined || event.eventName === eventName) &&
         (customerId === undefined || event.customerId === customerId) &&
         event.timestampEpochMs >= (fromEpochMs ?? 0) &&

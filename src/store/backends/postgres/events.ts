@@ -69,8 +69,7 @@ export function createPostgresEventStore(): EventStore {
     },
     aggregateNamed: async (tx, of, asked) =>
       await askByMeter(of, asked, async (question) => await aggregateInServer(tx, question)),
-    list: async (tx, query) => await list(tx, query, false),
-    listLate: async (tx, query) => await list(tx, query, true),
+    list,
     async listFaults(tx, orgId) {
       const faults: EventFault[] = [];
       for (const [fault, text] of Object.entries(selectFaults) as [EventFault['fault'], string][]) {
@@ -151,10 +150,10 @@ async function replace(tx: Transaction, orgId: string, event: NewEvent): Promise
   ]);
 }
 
-async function list(tx: Transaction, query: EventQuery, isLate: boolean): Promise<EventPage> {
+async function list(tx: Transaction, query: EventQuery): Promise<EventPage> {
   const conditions = new Conditions();
   conditions.add('"orgId" = ?', query.orgId);
-  if (isLate) conditions.add('"isLate" = 1');
+  if (query.onlyLate === true) conditions.add('"isLate" = 1');
   if (query.customerId !== undefined) conditions.add('"customerId" = ?', query.customerId);
   if (query.eventName !== undefined) conditions.add('"eventName" = ?', query.eventName);
   if (query.fromEpochMs !== undefined) conditions.add('"timestampEpochMs" >= ?', query.fromEpochMs);

@@ -83,10 +83,6 @@ export function createSqliteEventStore(
       inTransaction(connection);
       return pages.list(query);
     },
-    async listLate(_tx, query) {
-      inTransaction(connection);
-      return pages.listLate(query);
-    },
     async listFaults(_tx, orgId) {
       return listEventFaults(inTransaction(connection), orgId);
     },

@@ -16,10 +16,9 @@ import { findEvents } from './places.ts';
 import { plainRows } from './rows.ts';
 import { countRuns } from './tail.ts';
 
-/** The lists of `EventStore`. */
 export interface EventPages {
+  /** As `EventStore.list`. */
   readonly list: (query: EventQuery) => EventPage;
-  readonly listLate: (query: EventQuery) => EventPage;
   /** What is kept may no longer be true. */
   readonly forget: () => void;
 }
@@ -69,10 +68,10 @@ export function createEventPages(connection: SqliteConnection): EventPages {
   }
 
   /** Events of a customer are found by its segments, late events by their index. */
-  function pick(query: EventQuery, isLate: boolean): EventPage {
-    const demands = demandsOf(query, isLate ? ['"event"."isLate" = 1'] : []);
+  function pick(query: EventQuery): EventPage {
+    const demands = demandsOf(query);
     const seqs = picked.recall(demands.key, {
-      find: () => (isLate ? seqsSince(connection, demands, 0) : seqsOfCustomer(connection, query)),
+      find: () => (query.onlyLate === true ? seqsSince(connection, demands, 0) : seqsOfCustomer(connection, query)),
       grow(list, since) {
         for (const seq of seqsSince(connection, demands, since)) list.push(seq);
       },
@@ -84,8 +83,7 @@ export function createEventPages(connection: SqliteConnection): EventPages {
   }
 
   return {
-    list: (query) => (query.customerId === undefined ? walk(query) : pick(query, false)),
-    listLate: (query) => pick(query, true),
+    list: (query) => (query.customerId === undefined && query.onlyLate !== true ? walk(query) : pick(query)),
     forget() {
       walked.forget();
       picked.forget();
@@ -107,7 +105,7 @@ interface Demands {
   readonly key: string;
 }
 
-function demandsOf(query: EventQuery, more: readonly string[] = []): Demands {
+function demandsOf(query: EventQuery): Demands {
   const given = (
     [
       ['"customer"."orgId" = ?', query.orgId],
@@ -117,7 +115,8 @@ function demandsOf(query: EventQuery, more: readonly string[] = []): Demands {
       ['"event"."timestampEpochMs" < ?', query.toEpochMs],
     ] as const
   ).flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
-  const text = [...more, ...given.map((demand) => demand.text)].join(' AND ');
+  const late = query.onlyLate === true ? ['"event"."isLate" = 1'] : [];
+  const text = [...late, ...given.map((demand) => demand.text)].join(' AND ');
   const values = given.map(({ value }) => value);
   return { text, values, key: JSON.stringify([text, values]) };
 }
