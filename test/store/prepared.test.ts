@@ -40,7 +40,7 @@ test('the texts of the bundle are statements of the schema, with a place for eve
   }
   const [known = {}, other = {}] = parts;
   expect(Object.keys(known)).toEqual(
-    expect.arrayContaining(['organization and clock', 'customer', 'page of customers']),
+    expect.arrayContaining(['organization and clock', 'customers', 'page of customers']),
   );
   expect(Object.keys(other)).toEqual(expect.arrayContaining(['wallet', 'ledger', 'page of contracts']));
   expect(Object.keys(known).filter((name) => name in other)).toEqual([]);

@@ -26,19 +26,8 @@ export interface Budget {
 
 /** The budgets of a contract; the position in the list is the index on the wire. */
 export async function listBudgets(tx: Transaction, orgId: string, contractId: string): Promise<readonly Budget[]> {
-  return (await budgetsOfContract(tx, { orgId, contractId })).map(toBudget);
+  return (await listBudgetsOf(tx, orgId, [contractId])).get(contractId) ?? [];
 }
-
-const budgetsOfContract = prepared(
-  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
-    tx
-      .selectFrom('budgets')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', '=', contractId)
-      .orderBy('position'),
-  { name: 'budgets', of: () => [{ orgId: '', contractId: '' }] },
-);
 
 /** As `listBudgets`, for many contracts, by contract id. */
 export async function listBudgetsOf(
@@ -59,7 +48,7 @@ const budgetsOfContracts = prepared(
       .where('contractId', 'in', contractIds)
       .orderBy('contractId')
       .orderBy('position'),
-  { name: 'budgets of contracts', of: () => ofFew('contractIds') },
+  { name: 'budgets', of: () => ofFew('contractIds') },
 );
 
 /** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */

@@ -89,7 +89,7 @@ export async function listInvoicesOfContract(
   orgId: string,
   contractId: string,
 ): Promise<readonly Invoice[]> {
-  return (await invoicesOfContract(tx, { orgId, contractId })).map(toInvoice);
+  return (await listInvoicesOf(tx, orgId, [contractId])).get(contractId) ?? [];
 }
 
 /** As `listInvoicesOfContract`, for many contracts, by contract id. */
@@ -102,7 +102,8 @@ export async function listInvoicesOf(
   return Map.groupBy(rows.map(toInvoice), ({ contractId }) => contractId);
 }
 
-const invoicesOfContracts = prepared(
+/** The rows of these contracts' invoices, by contract, each contract's ordered by period. */
+export const invoicesOfContracts = prepared(
   (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
     tx
       .selectFrom('invoices')
@@ -112,18 +113,6 @@ const invoicesOfContracts = prepared(
       .orderBy('contractId')
       .orderBy('periodIndex'),
   { name: 'invoices of contracts', of: () => ofFew('contractIds') },
-);
-
-/** The rows of a contract's invoices, ordered by period. */
-export const invoicesOfContract = prepared(
-  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
-    tx
-      .selectFrom('invoices')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', '=', contractId)
-      .orderBy('periodIndex'),
-  { name: 'invoices of a contract', of: () => [{ orgId: '', contractId: '' }] },
 );
 
 /** The draft of the contract's earliest period that has a draft. */

@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../database.ts';
 import { entryHash, hashOfHeads, invoiceHash, noHash } from './hash-chain.ts';
-import { invoicesOfContract, toInvoice, toInvoiceLine } from './invoices.ts';
+import { invoicesOfContracts, toInvoice, toInvoiceLine } from './invoices.ts';
 import type { FrozenLine, Invoice } from './invoices.ts';
 import { entriesOfContract, toLedgerEntry } from './ledger.ts';
 import type { StoredLedgerEntry } from './ledger.ts';
@@ -43,7 +43,7 @@ export async function readSealedInvoices(
   orgId: string,
   contractId: string,
 ): Promise<readonly SealedInvoice[]> {
-  const invoices = await invoicesOfContract(tx, { orgId, contractId });
+  const invoices = await invoicesOfContracts(tx, { orgId, contractIds: [contractId] });
   const ids = tx.selectFrom('invoices').select('id').where('orgId', '=', orgId).where('contractId', '=', contractId);
   const lines = await tx
     .selectFrom('invoiceLines')
