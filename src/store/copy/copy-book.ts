@@ -47,8 +47,10 @@ export async function copyBook({ from, to, onProgress, eventsAtOnce = usualPage 
       // Opening the target may make it, and a source that is refused should leave nothing behind.
       const target = await openEnd(to, { isCopying: true });
       try {
-        const content = { organizations, tables: await digestTables(tx, source.readRows) };
-        return await copySnapshot(tx, { source, target, content, onProgress, eventsAtOnce });
+        const tables = await digestTables(tx, source.readRows);
+        const fingerprint = sha256Of(JSON.stringify(tables));
+        const content = { organizations, tables };
+        return await copySnapshot(tx, { source, target, content, fingerprint, onProgress, eventsAtOnce });
       } catch (error) {
         throw error instanceof ConstraintViolation ? forbiddenRows(source, error) : error;
       } finally {
@@ -132,31 +134,30 @@ function reportOf({ tables, organizations }: Content): CopyReport {
   };
 }
 
-interface Copying {
+interface Copying extends Pick<CopyOptions, 'onProgress'> {
+  readonly eventsAtOnce: number;
   readonly source: End;
   readonly target: End;
-  readonly onProgress: CopyOptions['onProgress'];
-  readonly eventsAtOnce: number;
+  readonly content: Content;
+  /** Tells a copy of this content from one of another book. */
+  readonly fingerprint: string;
 }
 
-async function copySnapshot(
-  tx: Transaction,
-  { source, target, content, onProgress, eventsAtOnce }: Copying & { readonly content: Content },
-): Promise<CopyReport> {
-  const fingerprint = sha256Of(JSON.stringify(content.tables));
-  const isFilled = await begin(tx, { source, target, fingerprint });
+async function copySnapshot(tx: Transaction, copying: Copying): Promise<CopyReport> {
+  const { source, target, content } = copying;
+  const isFilled = await begin(tx, copying);
   if (isFilled) {
     if (await isOneDatabase(tx, source, target)) {
       throw new BillingError('usage', `${source.store.location} and ${target.store.location} are the same database`);
     }
     // A copy that was finished earlier, and interrupted while it was compared, is the same book.
-    if (await isSameBook(tx, { source, target, content })) return reportOf(content);
+    if (await isSameBook(tx, copying)) return reportOf(content);
     throw new ConflictError(`${target.store.location} already holds a book, which is never overwritten`, {
       hint: `give an empty database, or first remove ${target.store.location} if nothing in it is needed`,
     });
   }
   try {
-    return await goOn(tx, { source, target, content, onProgress, eventsAtOnce, fingerprint });
+    return await goOn(tx, copying);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     throw reworded(error, `${reasonOfStop(error)}; what was copied to ${target.store.location} is kept`);
@@ -164,29 +165,20 @@ async function copySnapshot(
 }
 
 /** Copies what is left, compares, and finishes the copy. */
-async function goOn(
-  tx: Transaction,
-  {
-    source,
-    target,
-    content,
-    onProgress,
-    eventsAtOnce,
-    fingerprint,
-  }: Copying & { readonly content: Content; readonly fingerprint: string },
-): Promise<CopyReport> {
+async function goOn(tx: Transaction, copying: Copying): Promise<CopyReport> {
+  const { target, content, onProgress } = copying;
   const total = content.organizations.reduce((sum, { eventCount }) => sum + eventCount, 0);
   let done = await target.store.read(async (to) => {
     const counts = await Promise.all(content.organizations.map(({ id }) => eventCountOf(target.store, to, id)));
     return counts.reduce((sum, count) => sum + count, 0);
   });
   for (const { id } of content.organizations) {
-    await copyEvents(tx, id, { source, target, fingerprint, eventsAtOnce }, (copied) => {
+    await copyEvents(tx, id, copying, (copied) => {
       done += copied;
       onProgress({ done: Math.min(done, total), total });
     });
   }
-  const problems = await differences(tx, { source, target, content });
+  const problems = await differences(tx, copying);
   if (problems.length > 0) {
     throw new BillingError('checkFailed', `the copy at ${target.store.location} differs: ${problems.join('; ')}`, {
       hint: 'it cannot be used: remove it, make sure that nobody writes to either, and copy again',
@@ -213,21 +205,16 @@ async function isOneDatabase(tx: Transaction, source: End, target: End): Promise
 }
 
 /** A target with other organizations is told apart at once, without comparing rows. */
-async function isSameBook(
-  tx: Transaction,
-  { source, target, content }: Pick<Copying, 'source' | 'target'> & { readonly content: Content },
-): Promise<boolean> {
+async function isSameBook(tx: Transaction, copying: Copying): Promise<boolean> {
+  const { target, content } = copying;
   const found = await target.store.read(async (to) => (await listOrganizations(to)).map(({ id }) => id));
   const own = content.organizations.map(({ id }) => id);
   if (found.toSorted().join() !== own.toSorted().join()) return false;
-  return (await differences(tx, { source, target, content })).length === 0;
+  return (await differences(tx, copying)).length === 0;
 }
 
 /** Gives whether the target has a book that is not an unfinished copy. Otherwise begins the copy, or lets it go on. */
-async function begin(
-  tx: Transaction,
-  { source, target, fingerprint }: Pick<Copying, 'source' | 'target'> & { readonly fingerprint: string },
-): Promise<boolean> {
+async function begin(tx: Transaction, { source, target, fingerprint }: Copying): Promise<boolean> {
   const { store, place } = target;
   return await store.write(async (to) => {
     await takeTime(to, target);
@@ -260,12 +247,7 @@ async function begin(
 async function copyEvents(
   tx: Transaction,
   orgId: string,
-  {
-    source,
-    target,
-    fingerprint,
-    eventsAtOnce,
-  }: Pick<Copying, 'source' | 'target' | 'eventsAtOnce'> & { readonly fingerprint: string },
+  { source, target, fingerprint, eventsAtOnce }: Copying,
   onCopied: (count: number) => void,
 ): Promise<void> {
   const { store } = target;
