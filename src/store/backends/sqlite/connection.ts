@@ -39,10 +39,8 @@ export interface SqliteConnection {
   prepare(sql: string): StatementSync;
   /** Runs statements that give no rows; not in a transaction for reading. */
   execute(sql: string): void;
-  /** Begins a transaction and waits for the lock at most the busy timeout; gives the schema version that it sees. */
+  /** Begins a transaction without waiting for a lock (lock-wait.ts); gives the schema version that it sees. */
   begin(access: Access): Promise<bigint>;
-  /** The same without waiting: a lock is the error that SQLite makes of it. */
-  tryBegin(access: Access): Promise<bigint>;
   commit(): void;
   rollback(): void;
   /** Notes what went wrong, so that the connection can replace a handle that must not be used again. */
@@ -133,8 +131,7 @@ export async function openConnection(location: string, options: StoreOptions): P
       handle.database.exec(sql);
     },
     busyMilliseconds,
-    begin: async (access) => await waitForLock(waiting, async () => await connection.tryBegin(access)),
-    async tryBegin(asked) {
+    async begin(asked) {
       await replaceIfNeeded(asked);
       if (asked === 'write') {
         if (handle.isReadOnly) throw readOnlyError(path);

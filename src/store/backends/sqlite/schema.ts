@@ -7,6 +7,7 @@ import { type Migration, schemaVersion } from './migrations/migration.ts';
 import { type SqliteConnection, pragma } from './connection.ts';
 import { cutFileError, foreignFileError, mirrorFileError } from './errors.ts';
 import { noteBegun } from './handle.ts';
+import { waitForLock } from './lock-wait.ts';
 import { readNewestNote } from './newest-note.ts';
 
 const applicationId = BigInt(applicationIds.database);
@@ -119,7 +120,7 @@ async function migrateBy(connection: SqliteConnection, { version, statements, fi
 
 /** Does `change` in a transaction that writes, passing it the version found there. */
 async function inTransaction<T>(connection: SqliteConnection, change: (found: bigint) => T): Promise<T> {
-  const found = await connection.begin('write');
+  const found = await waitForLock(connection, async () => await connection.begin('write'));
   try {
     const result = change(found);
     connection.commit();

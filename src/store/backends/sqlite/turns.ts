@@ -88,7 +88,7 @@ function commit(connection: SqliteConnection): void {
 }
 
 async function begin(connection: SqliteConnection, access: Access): Promise<void> {
-  const version = await connection.tryBegin(access);
+  const version = await connection.begin(access);
   try {
     refuseOtherSchema(connection.path, version);
   } catch (error) {
