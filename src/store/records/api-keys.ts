@@ -107,7 +107,5 @@ export async function updateApiKey(
 }
 
 function toApiKey(row: Omit<Selectable<ApiKeysTable>, 'seq'>): ApiKey {
-  const { orgId, id, name, digest, suffix, expiresAt, revokedAt, lastUsedAt, createdAt } = row;
-  const scopes = JSON.parse(row.scopes) as Scope[];
-  return { orgId, id, name, digest, suffix, scopes, expiresAt, revokedAt, lastUsedAt, createdAt };
+  return { ...row, scopes: JSON.parse(row.scopes) as Scope[] };
 }

@@ -3,6 +3,7 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../database.ts';
+import type { Contract } from './contracts.ts';
 import { askedInParts } from './padded.ts';
 
 /** How many records of each kind an organization has. */
@@ -37,10 +38,7 @@ export async function readCensus(tx: Transaction, orgId: string): Promise<Census
 }
 
 /** A contract with the customer whose it is. */
-export interface OwnedContract {
-  readonly id: string;
-  readonly customerId: string;
-}
+export type OwnedContract = Pick<Contract, 'id' | 'customerId'>;
 
 /** The next contracts of an organization after the given one, ordered by customer and id; the first without one. */
 export async function listOwnedContracts(

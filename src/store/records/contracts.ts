@@ -89,7 +89,7 @@ export async function listContracts(
     name: `contracts ${JSON.stringify(chosen)}`,
     page: { limit, offset },
     read: async (start) => await pageOfContracts(tx, { ...chosen, ...start }),
-    count: async () => (await contractCount(tx, chosen))[0]?.total ?? 0n,
+    count: async () => await contractCount(tx, chosen),
   });
   return { rows: rows.map(toContract), total };
 }
@@ -209,16 +209,15 @@ export async function updateContract(
   orgId: string,
   { id, ...changes }: ContractChanges & { readonly id: string },
 ): Promise<void> {
-  const { metadata, cancelledAt, effectiveEndDate, budgetsVersion, creditGrantCents, updatedAt } = changes;
+  const { metadata, cancelledAt, effectiveEndDate, updatedAt, ...plain } = changes;
   await tx
     .updateTable('contracts')
     .set({
+      ...plain,
       updatedAt: instantText(updatedAt),
-      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(cancelledAt === undefined ? {} : { cancelledAt: instantText(cancelledAt) }),
-      ...(effectiveEndDate === undefined ? {} : { effectiveEndDate: effectiveEndDate.toString() }),
-      ...(budgetsVersion === undefined ? {} : { budgetsVersion }),
-      ...(creditGrantCents === undefined ? {} : { creditGrantCents }),
+      metadata: metadata && JSON.stringify(metadata),
+      cancelledAt: cancelledAt && instantText(cancelledAt),
+      effectiveEndDate: effectiveEndDate?.toString(),
     })
     .where('orgId', '=', orgId)
     .where('id', '=', id)

@@ -124,7 +124,7 @@ export async function listCustomers(
     name: `customers ${JSON.stringify(chosen)}`,
     page: { limit, offset },
     read: async (start) => await pageOfCustomers(tx, { ...chosen, ...start }),
-    count: async () => (await customerCount(tx, chosen))[0]?.total ?? 0n,
+    count: async () => await customerCount(tx, chosen),
   });
   return { rows: rows.map(({ seq: _seq, ...row }) => toCustomer(row)), total };
 }
@@ -160,7 +160,7 @@ export async function insertCustomer(tx: Transaction, orgId: string, customer: C
     ...plain,
     orgId,
     tags: JSON.stringify(tags),
-    billingAddress: billingAddress === null ? null : JSON.stringify(billingAddress),
+    billingAddress: billingAddress && JSON.stringify(billingAddress),
   });
 }
 

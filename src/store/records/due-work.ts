@@ -149,8 +149,8 @@ export async function readNotedDue(tx: Transaction, orgId: string, contractId: s
     .where('id', '=', contractId)
     .executeTakeFirst();
   return {
-    draftsDueOn: optionalDate(contract?.draftsDueOn ?? null),
-    expiresAt: optionalInstant(contract?.nextExpiryAt ?? null),
+    draftsDueOn: optionalDate(contract?.draftsDueOn),
+    expiresAt: optionalInstant(contract?.nextExpiryAt),
   };
 }
 
@@ -189,11 +189,11 @@ export async function findNextDue(
     .where('pausedUntil', '>', date)
     .executeTakeFirst();
   return {
-    draftsDueOn: optionalDate(draftsDueOn?.least ?? null),
-    invoiceDate: optionalDate(draft?.least ?? null),
-    expiresAt: optionalInstant(expiry?.least ?? null),
-    endsOn: optionalDate(ending?.least ?? null),
-    pausedUntil: optionalDate(pause?.least ?? null),
+    draftsDueOn: optionalDate(draftsDueOn?.least),
+    invoiceDate: optionalDate(draft?.least),
+    expiresAt: optionalInstant(expiry?.least),
+    endsOn: optionalDate(ending?.least),
+    pausedUntil: optionalDate(pause?.least),
   };
 }
 

@@ -29,7 +29,7 @@ export async function listInvoices(
     name: `invoices ${JSON.stringify(chosen)}`,
     page: { limit, offset },
     read: async (start) => await pageOfInvoices(tx, { ...withoutLaterEnd(chosen, start), ...start }),
-    count: async () => (await invoiceCount(tx, chosen))[0]?.total ?? 0n,
+    count: async () => await invoiceCount(tx, chosen),
   });
   return { rows: rows.map(toInvoice), total };
 }

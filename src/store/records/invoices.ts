@@ -219,10 +219,10 @@ export async function updateInvoice(
     .set({
       ...plain,
       updatedAt: instantText(updatedAt),
-      ...(invoiceDate === undefined ? {} : { invoiceDate: invoiceDate.toString() }),
-      ...(dueDate === undefined ? {} : { dueDate: dueDate.toString() }),
-      ...(latestPaymentDate === undefined ? {} : { latestPaymentDate: latestPaymentDate.toString() }),
-      ...(sentAt === undefined ? {} : { sentAt: instantText(sentAt) }),
+      invoiceDate: invoiceDate?.toString(),
+      dueDate: dueDate?.toString(),
+      latestPaymentDate: latestPaymentDate?.toString(),
+      sentAt: sentAt && instantText(sentAt),
     })
     .where('orgId', '=', orgId)
     .where('id', '=', id)

@@ -26,12 +26,12 @@ export function optionalInstantText(instant: Temporal.Instant | undefined): stri
   return instant === undefined ? null : instantText(instant);
 }
 
-/** The instant of a row's text; undefined for NULL. */
-export function optionalInstant(text: string | null): Temporal.Instant | undefined {
-  return text === null ? undefined : Temporal.Instant.from(text);
+/** The instant of a row's text; undefined for NULL, or without a row. */
+export function optionalInstant(text: string | null | undefined): Temporal.Instant | undefined {
+  return text === null || text === undefined ? undefined : Temporal.Instant.from(text);
 }
 
-/** The date of a row's text; undefined for NULL. */
-export function optionalDate(text: string | null): Temporal.PlainDate | undefined {
-  return text === null ? undefined : Temporal.PlainDate.from(text);
+/** The date of a row's text; undefined for NULL, or without a row. */
+export function optionalDate(text: string | null | undefined): Temporal.PlainDate | undefined {
+  return text === null || text === undefined ? undefined : Temporal.PlainDate.from(text);
 }

@@ -77,7 +77,7 @@ export async function insertWebhookEndpoint(tx: Transaction, orgId: string, endp
   const { eventTypes, ...plain } = endpoint;
   await tx
     .insertInto('webhookEndpoints')
-    .values({ ...plain, orgId, eventTypes: eventTypes === null ? null : JSON.stringify(eventTypes), removedAt: null })
+    .values({ ...plain, orgId, eventTypes: eventTypes && JSON.stringify(eventTypes), removedAt: null })
     .execute();
 }
 
@@ -91,10 +91,9 @@ export async function updateWebhookEndpoint(
     ...changes
   }: Pick<WebhookEndpoint, 'id' | 'updatedAt'> & Partial<Omit<WebhookEndpoint, 'id' | 'createdAt'>>,
 ): Promise<void> {
-  const types = eventTypes === undefined ? {} : { eventTypes: eventTypes === null ? null : JSON.stringify(eventTypes) };
   await tx
     .updateTable('webhookEndpoints')
-    .set({ ...changes, ...types })
+    .set({ ...changes, eventTypes: eventTypes && JSON.stringify(eventTypes) })
     .where('orgId', '=', orgId)
     .where('id', '=', id)
     .execute();
@@ -201,7 +200,7 @@ export async function listWebhookDeliveries(
     name: `deliveries ${JSON.stringify({ orgId, status, endpointId })}`,
     page: { limit, offset },
     read: async (start) => await pageOf(selected, 'webhookDeliveries', start).execute(),
-    count: async () => (await countOf(query).executeTakeFirstOrThrow()).total,
+    count: async () => await countOf(query).execute(),
   });
   return { rows: rows.map(({ seq: _seq, ...row }) => toDelivery(row)), total };
 }

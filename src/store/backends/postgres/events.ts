@@ -162,7 +162,12 @@ async function list(tx: Transaction, query: EventQuery): Promise<EventPage> {
     name: JSON.stringify(['events', `${conditions}`, conditions.values]),
     page: query,
     read: async (start) => await rowsFrom(tx, conditions, start),
-    count: async () => await countOf(tx, conditions),
+    count: async () =>
+      (await rowsOfText(
+        tx,
+        `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`,
+        conditions.values,
+      )) as readonly (RawRow & { readonly total: bigint })[],
   });
   return { rows: rows.map(storedEvent), total };
 }
@@ -174,13 +179,4 @@ async function rowsFrom(tx: Transaction, conditions: Conditions, { limit, offset
     ORDER BY "seq" DESC LIMIT $${given + 1} OFFSET $${given + 2}`;
   const values = [...conditions.values, limit, offset, ...(afterSeq === undefined ? [] : [afterSeq])];
   return (await rowsOfText(tx, text, values)) as readonly (RawRow & { readonly seq: bigint })[];
-}
-
-async function countOf(tx: Transaction, conditions: Conditions): Promise<bigint> {
-  const [counted] = await rowsOfText(
-    tx,
-    `SELECT count(*) AS "total" FROM "events" WHERE ${conditions}`,
-    conditions.values,
-  );
-  return counted?.['total'] as bigint;
 }
