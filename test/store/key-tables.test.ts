@@ -1,29 +1,21 @@
 /** Keys in the tables of a file, of which many have the same hash. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { openConnection, type SqliteConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { createSqliteKeyTables } from '../../src/store/backends/sqlite/events/key-tables.ts';
-import { openStore } from '../../src/store/open.ts';
+import { file, fill, useTestFile } from './test-file.ts';
 
-let directory: string;
+useTestFile();
+
 let connection: SqliteConnection;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-key-tables-'));
-  const file = join(directory, 'book.db');
-  await (await openStore(file)).close();
+  await fill();
   connection = await openConnection(file, {});
 });
-afterEach(() => {
-  connection.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => connection.close());
 
 /** How many events have a hash; a piece of a run holds 256. */
 const counts = fc.array(fc.constantFrom(1, 2, 100, 255, 256, 257, 600), { minLength: 1, maxLength: 8 });

@@ -1,7 +1,6 @@
 /** What a process that answers many questions keeps in memory of what it has read. */
 
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,15 +14,14 @@ import { openStore } from '../../src/store/open.ts';
 import { listCustomers } from '../../src/store/records/customers.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
-import { addCustomer } from './test-file.ts';
+import { addCustomer, directory, file, open, useTestFile } from './test-file.ts';
 
-let directory: string;
+useTestFile();
+
 let connection: SqliteConnection;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-reading-cache-'));
-  const file = join(directory, 'book.db');
-  await (await openStore(file)).close();
+  await (await open()).close();
   connection = await openConnection(file, {});
   await connection.begin('write');
   connection.prepare(`INSERT INTO "eventRules" VALUES (1, '[]')`).run();
@@ -31,7 +29,6 @@ beforeEach(async () => {
 afterEach(() => {
   connection.rollback();
   connection.close();
-  rmSync(directory, { recursive: true });
 });
 
 test('totals that were read stay in memory until all of them together are too large for it', () => {

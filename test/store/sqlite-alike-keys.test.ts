@@ -1,19 +1,18 @@
 /** Keys that were made to have one hash: whoever knows their organization can, and holds up nobody with them. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { createKeyHash, crowd } from '../../src/store/backends/sqlite/events/key-hash.ts';
 import { seqsOf } from '../../src/store/backends/sqlite/events/key-entries.ts';
 import { readPageOfFile } from '../../src/store/copy/event-pages.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { file, open, useTestFile } from './test-file.ts';
+
+useTestFile();
 
 /** Pairs of texts, in UTF-16: behind the same text both leave the hash of organization `org-a` in the same state. */
 const pairs = [
@@ -37,19 +36,12 @@ const alike = Array.from({ length: 2 ** pairs.length }, (_, index) =>
 
 const eventUpkeep = { longestTail: 5_000, leastKept: 1 };
 
-let directory: string;
 let one: Store;
 let other: Store;
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-alike-'));
-  one = await openStore(join(directory, 'book.db'), { eventUpkeep });
-  other = await openStore(join(directory, 'book.db'), { eventUpkeep });
+  one = await open(file, { eventUpkeep });
+  other = await open(file, { eventUpkeep });
   await one.write(insertTwoOrganizations);
-});
-afterEach(async () => {
-  await one.close();
-  await other.close();
-  rmSync(directory, { recursive: true });
 });
 
 /** How many events of each outcome there are. */
@@ -107,7 +99,7 @@ test('as many events are looked at for each, however many there are', async () =
 test('keys that stand by their first hash, however many, are told apart, and get their second one when they are made anew', async () => {
   await send(one, alike.slice(0, 100));
   const hash = createKeyHash('org-a')(alike[0] ?? '');
-  const database = new DatabaseSync(join(directory, 'book.db'));
+  const database = new DatabaseSync(file);
   const standing = (): unknown =>
     database.prepare('SELECT count(*) AS "count" FROM "eventKeyTail" WHERE "hash" = ?').get(hash)?.['count'];
   expect(standing()).toBe(crowd);

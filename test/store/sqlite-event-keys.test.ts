@@ -1,32 +1,22 @@
 /** The keys of events in a file that two processes write. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import type { Transaction } from '../../src/store/database.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
+import { file, open, useTestFile } from './test-file.ts';
+
+useTestFile();
 
 const eventUpkeep = { longestTail: 40, leastKept: 1 };
 
-let directory: string;
 let one: Store;
 let other: Store;
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
-  const file = join(directory, 'book.db');
-  one = await openStore(file, { eventUpkeep });
-  other = await openStore(file, { eventUpkeep });
+  one = await open(file, { eventUpkeep });
+  other = await open(file, { eventUpkeep });
   await one.write(insertTwoOrganizations);
-});
-afterEach(async () => {
-  await one.close();
-  await other.close();
-  rmSync(directory, { recursive: true });
 });
 
 async function append(store: Store, tx: Transaction, ...keys: readonly string[]) {

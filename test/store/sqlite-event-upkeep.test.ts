@@ -1,12 +1,7 @@
 /** What is derived from events is seen to be wrong whichever part of it is, and can always be made again. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import type { Transaction } from '../../src/store/database.ts';
@@ -15,6 +10,9 @@ import { eventDays } from '../../src/store/backends/sqlite/migrations/0011-event
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
+import { file, open, useTestFile, withSqlite } from './test-file.ts';
+
+useTestFile();
 
 const day = 86_400_000;
 const eventUpkeep = { longestTail: 40, leastKept: 1 };
@@ -27,12 +25,7 @@ const request: EventAggregation = {
   isStanding: true,
 };
 
-let directory: string;
-let file: string;
-
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-upkeep-'));
-  file = join(directory, 'book.db');
   await using(async (store) => {
     await store.write(insertTwoOrganizations);
     for (let batch = 0; batch < 9; batch += 1) {
@@ -48,7 +41,6 @@ beforeEach(async () => {
     await read(store);
   });
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 async function using<T>(work: (store: Store) => Promise<T>, thresholds = eventUpkeep): Promise<T> {
   const store = await openStore(file, { eventUpkeep: thresholds });
@@ -68,9 +60,7 @@ const faults = () =>
   );
 
 function damage(sql: string): void {
-  const database = new DatabaseSync(file);
-  const { changes } = database.prepare(sql).run();
-  database.close();
+  const { changes } = withSqlite((database) => database.prepare(sql).run());
   expect(Number(changes)).toBeGreaterThan(0);
 }
 
@@ -161,10 +151,8 @@ test('what is read once keeps no totals where there are none, and answers the sa
 });
 
 function countOf(table: string): number {
-  const database = new DatabaseSync(file);
-  const { count } = database.prepare(`SELECT count(*) AS count FROM ${table}`).get() as { count: number };
-  database.close();
-  return count;
+  const found = withSqlite((database) => database.prepare(`SELECT count(*) AS count FROM ${table}`).get());
+  return Number(found?.['count']);
 }
 
 test('a property with a text of its own in every event has no column, and is read all the same', async () => {
@@ -205,7 +193,7 @@ test('an event that is new and replaced at once is read where it went', async ()
 });
 
 test('what is absorbed is what the rows say, whoever has written, replaced or undone them', async () => {
-  const stores = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })] as const;
+  const stores = [await open(file, { eventUpkeep }), await open(file, { eventUpkeep })] as const;
   let written = 0;
   const oneStep = fc.record({
     store: fc.constantFrom(...stores),
@@ -232,11 +220,10 @@ test('what is absorbed is what the rows say, whoever has written, replaced or un
     expect(await faults()).toEqual([]);
   });
   await fc.assert(steps, { numRuns: 25 });
-  for (const store of stores) await store.close();
 });
 
 test('a write that is undone leaves nothing that another process could trip over', async () => {
-  const [one, other] = [await openStore(file, { eventUpkeep }), await openStore(file, { eventUpkeep })];
+  const [one, other] = [await open(file, { eventUpkeep }), await open(file, { eventUpkeep })];
   const events = (name: string) => Array.from({ length: 45 }, (_, index) => eventOf(`${name}-${index}`));
   for (const round of ['a', 'b', 'c']) {
     const undone = one.write(async (tx) => {
@@ -249,8 +236,6 @@ test('a write that is undone leaves nothing that another process could trip over
     const again = await one.write((tx) => one.events.append(tx, 'org-a', events(`kept-${round}`), () => true));
     expect(new Set(again)).toEqual(new Set(['same']));
   }
-  await one.close();
-  await other.close();
   expect(await faults()).toEqual([]);
 });
 
@@ -327,9 +312,9 @@ describe('days of few events', () => {
     return readings.map((each) => each.find(({ groupValues }) => groupValues['model'] === 'shared')?.count ?? 0);
   };
   const spans = () => {
-    const database = new DatabaseSync(file);
-    const rows = database.prepare('SELECT day, days FROM eventSegments ORDER BY day, part').all();
-    database.close();
+    const rows = withSqlite((database) =>
+      database.prepare('SELECT day, days FROM eventSegments ORDER BY day, part').all(),
+    );
     return rows.map((row) => [Number(row['day']), Number(row['days'])]);
   };
 
@@ -377,10 +362,10 @@ describe('days of few events', () => {
 
   test('share a segment that an older version made of one day', async () => {
     await send(onDays('old', [20, 21, 22, 23, 24, 25, 26, 27]), { ...sharing, leastKept: 1 });
-    const old = new DatabaseSync(file);
-    old.exec('ALTER TABLE eventSegments DROP COLUMN days');
-    for (const statement of eventDays.statements) old.exec(statement);
-    old.close();
+    withSqlite((old) => {
+      old.exec('ALTER TABLE eventSegments DROP COLUMN days');
+      for (const statement of eventDays.statements) old.exec(statement);
+    });
     const before = await countsByDay();
     expect(before.slice(20, 28)).toEqual([5, 5, 5, 5, 5, 5, 5, 5]);
     await send(onDays('new', [22, 27, 28, 29, 30, 31, 32, 33]));

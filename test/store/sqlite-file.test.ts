@@ -18,8 +18,10 @@ import {
   directory,
   file,
   fill,
+  fillUnwritable,
   open,
   openFilled,
+  replaceUnwritable,
   useTestFile,
   withSqlite,
 } from './test-file.ts';
@@ -350,24 +352,10 @@ describe('a read-only database', () => {
   test.skipIf(process.platform === 'win32')(
     'is a file in a directory that cannot be written, where it follows changes all the same',
     async () => {
-      await fill();
-      const changed = `${file}.changed`;
-      await copyFile(file, changed);
-      const writer = await openStore(changed);
-      await addCustomer(writer, 'c');
-      await writer.close();
-      await chmod(changed, 0o644);
-      await chmod(file, 0o444);
-      await chmod(directory, 0o555);
-
+      const changed = await fillUnwritable();
       const store = await asOrdinaryUser(() => open());
       expect(await asOrdinaryUser(() => outcomeOfUse(store))).toEqual(readsAlone());
-
-      await chmod(directory, 0o755);
-      await chmod(file, 0o644);
-      await copyFile(changed, file);
-      await chmod(file, 0o444);
-      await chmod(directory, 0o555);
+      await replaceUnwritable(changed);
       expect(await asOrdinaryUser(() => customers(store))).toBe(4);
       await chmod(directory, 0o755);
     },

@@ -1,7 +1,5 @@
 /** What a transaction for reading is refused, by the connection's own look at a statement. */
 
-import { chmod, copyFile } from 'node:fs/promises';
-
 import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
@@ -11,11 +9,11 @@ import {
   addCustomer,
   asOrdinaryUser,
   customers,
-  directory,
   file,
-  fill,
+  fillUnwritable,
   open,
   openFilled,
+  replaceUnwritable,
   useTestFile,
 } from './test-file.ts';
 
@@ -79,22 +77,11 @@ describe('a transaction for reading', () => {
   test.skipIf(process.platform === 'win32')(
     'fails where the file changes meanwhile in a directory that cannot be written, and its next one sees the change',
     async () => {
-      await fill();
-      const changed = `${file}.changed`;
-      await copyFile(file, changed);
-      const writer = await open(changed);
-      await addCustomer(writer, 'c');
-      await writer.close();
-      await chmod(file, 0o444);
-      await chmod(directory, 0o555);
+      const changed = await fillUnwritable();
       const store = await asOrdinaryUser(() => open());
       const reading = store.read(async (tx) => {
         await tx.selectFrom('organizations').select('id').execute();
-        await chmod(directory, 0o755);
-        await chmod(file, 0o644);
-        await copyFile(changed, file);
-        await chmod(file, 0o444);
-        await chmod(directory, 0o555);
+        await replaceUnwritable(changed);
         return (await tx.selectFrom('customers').select('id').execute()).length;
       });
       expect(await refusal(reading)).toMatchObject({

@@ -1,7 +1,7 @@
 /** A directory of its own for each test, the stores opened in it, and what another program does to the same file. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -45,6 +45,29 @@ export async function openFilled(): Promise<Store> {
 /** Leaves a database with three customers of two organizations that nobody has open. */
 export async function fill(): Promise<void> {
   await (await openFilled()).close();
+}
+
+/** As `fill`, with a file and a directory that cannot be written; gives the path of a copy that has one more customer. */
+export async function fillUnwritable(): Promise<string> {
+  await fill();
+  const changed = `${file}.changed`;
+  await copyFile(file, changed);
+  const writer = await open(changed);
+  await addCustomer(writer, 'c');
+  await writer.close();
+  await chmod(changed, 0o644);
+  await chmod(file, 0o444);
+  await chmod(directory, 0o555);
+  return changed;
+}
+
+/** Writes the content of `changed` into the file of the test, and leaves the file and its directory as they were. */
+export async function replaceUnwritable(changed: string): Promise<void> {
+  await chmod(directory, 0o755);
+  await chmod(file, 0o644);
+  await copyFile(changed, file);
+  await chmod(file, 0o444);
+  await chmod(directory, 0o555);
 }
 
 export async function customers(store: Store): Promise<number> {
