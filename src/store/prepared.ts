@@ -19,8 +19,6 @@ export type OfOrganization<Name extends string = never> = { readonly orgId: stri
 export type RunDirectly = (sql: string, parameters: readonly unknown[]) => QueryResult<unknown>;
 
 interface Direct {
-  /** The engine for which `run` takes statements. */
-  readonly engine: 'sqlite';
   readonly run: RunDirectly;
   /** Counts the transaction's writes and undone writes, except those that `onceUnchanged` readings never see. */
   readonly changes: () => number;
@@ -28,7 +26,7 @@ interface Direct {
 
 const direct = new WeakMap<Transaction, Direct>();
 
-/** Lets a backend run a transaction's prepared queries itself, until the returned function is called at the end. */
+/** Lets SQLite's backend run a transaction's prepared queries itself, until the returned function is called at the end. */
 export function runDirectly(tx: Transaction, way: Direct): () => void {
   direct.set(tx, way);
   return () => direct.delete(tx);
@@ -181,27 +179,26 @@ function preparedRun<V extends Values<V>>(
   if (known !== undefined) declared.push({ build, known });
   const compiled = new Map<unknown, Map<string, CompiledQuery | Statement>>();
 
-  function statementOf(tx: Transaction, engine: string | undefined, values: V): CompiledQuery | Statement {
-    const kind = engine ?? tx.getExecutor().adapter.constructor;
+  function statementOf(tx: Transaction, way: Direct | undefined, values: V): CompiledQuery | Statement {
+    const kind = way === undefined ? tx.getExecutor().adapter.constructor : 'direct';
     const form = formOf(values);
     const forms = compiled.get(kind) ?? new Map<string, CompiledQuery | Statement>();
     compiled.set(kind, forms);
-    const statement = forms.get(form) ?? textOf(engine, known?.name, values) ?? compile(build, tx, values);
+    const statement = forms.get(form) ?? (way && knownText(known, values)) ?? compile(build, tx, values);
     forms.set(form, statement);
     return statement;
   }
 
   return (tx, values) => {
     const way = direct.get(tx);
-    const statement = statementOf(tx, way?.engine, values);
+    const statement = statementOf(tx, way, values);
     const parameters = statement.parameters.map((each) => (isPlace(each) ? valueAt(values, each) : each));
     return way?.run(statement.sql, parameters) ?? tx.executeQuery({ ...(statement as CompiledQuery), parameters });
   };
 }
 
-function textOf(engine: string | undefined, name: string | undefined, values: object): Statement | undefined {
-  if (engine === undefined || name === undefined) return undefined;
-  return (knownStatements[name] ?? otherStatements[name])?.[shapeOf(values)];
+function knownText(known: { readonly name: string } | undefined, values: object): Statement | undefined {
+  return known && (knownStatements[known.name] ?? otherStatements[known.name])?.[shapeOf(values)];
 }
 
 function compile(build: Build, tx: Transaction, values: object): CompiledQuery {

@@ -58,11 +58,7 @@ export function createTransactions(connection: SqliteConnection) {
         return typeof member === 'function' ? (member.bind(whole) as unknown) : member;
       },
     });
-    const endDirect = runDirectly(tx, {
-      engine: 'sqlite',
-      run,
-      changes: () => changes,
-    });
+    const endDirect = runDirectly(tx, { run, changes: () => changes });
     keepPageEnds(tx, { ends, state: async () => stateOf() });
     const end = (): void => {
       isOver = true;
