@@ -41,35 +41,31 @@ export function createClickhouseEventStore(server: ClickhouseServer, mostStaged:
 
 async function list({ ask }: ClickhouseServer, tx: Transaction, query: EventQuery): Promise<EventPage> {
   const view = await viewOf(tx, query);
-  const { eventName, customerId, fromEpochMs, toEpochMs, onlyLate = false, limit, offset } = query;
+  const { eventName, customerId, onlyLate = false, limit, offset } = query;
+  const { fromEpochMs: from = 0, toEpochMs: to = Number.MAX_SAFE_INTEGER } = query;
   const texts = [
     view.condition,
     ...(onlyLate ? ['isLate = 1'] : []),
     ...(eventName === undefined ? [] : ['eventName = {eventName:String}']),
-    ...(fromEpochMs === undefined ? [] : ['timestampEpochMs >= {from:Int64}']),
-    ...(toEpochMs === undefined ? [] : ['timestampEpochMs < {to:Int64}']),
+    'timestampEpochMs >= {from:Int64} AND timestampEpochMs < {to:Int64}',
   ];
-  const given = { eventName, from: fromEpochMs, to: toEpochMs };
-  const parameters = {
-    ...view.parameters,
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-  };
+  const parameters = { ...view.parameters, from, to, ...(eventName === undefined ? {} : { eventName }) };
   const staged = view.staged
     .filter(
       (event) =>
         (!onlyLate || event.isLate) &&
         (eventName === undefined || event.eventName === eventName) &&
         (customerId === undefined || event.customerId === customerId) &&
-        event.timestampEpochMs >= (fromEpochMs ?? 0) &&
-        event.timestampEpochMs < (toEpochMs ?? Number.POSITIVE_INFINITY),
+        event.timestampEpochMs >= from &&
+        event.timestampEpochMs < to,
     )
     .toSorted((a, b) => b.place - a.place);
-  const from = `FROM tallybookEvents FINAL WHERE ${texts.join(' AND ')}`;
-  const [counted] = await ask(`SELECT count() AS total ${from}`, parameters);
+  const matching = `FROM tallybookEvents FINAL WHERE ${texts.join(' AND ')}`;
+  const [counted] = await ask(`SELECT count() AS total ${matching}`, parameters);
   // At most all staged events come before the page, so reading that many rows more covers whatever the page needs.
   const skipped = Math.max(0, offset - staged.length);
   const rows = await ask(
-    `SELECT * ${from} ORDER BY place DESC LIMIT ${limit + staged.length} OFFSET ${skipped}`,
+    `SELECT * ${matching} ORDER BY place DESC LIMIT ${limit + staged.length} OFFSET ${skipped}`,
     parameters,
   );
   const moved = rows.map((row) => ({ ...storedEvent(row), place: Number(row['place']) }));

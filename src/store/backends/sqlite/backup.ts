@@ -8,7 +8,7 @@ import { eventsElsewhereOf, refuseUnfinished } from '../../records/book-facts.ts
 import type { BookFacts } from '../../records/book-facts.ts';
 import { hashOfHeads } from '../../records/hash-chain.ts';
 import { meaningOf } from './errors.ts';
-import { damagesOf } from './inspection.ts';
+import { damagesOf, danglingReferences } from './inspection.ts';
 import { checkOwnSchema } from './schema.ts';
 
 export interface CopiedDatabase extends BackedUp {
@@ -46,7 +46,7 @@ function factsOfBook(copy: DatabaseSync): BookFacts {
 }
 
 function danglingRows(copy: DatabaseSync): string[] {
-  const { length } = copy.prepare('PRAGMA foreign_key_check').all();
+  const { length } = danglingReferences(copy);
   if (length === 0) return [];
   return [`${counted(length, 'row')} ${length === 1 ? 'names a row that is' : 'name rows that are'} not there`];
 }

@@ -97,7 +97,8 @@ export function damagesOf(
   }
 }
 
-function danglingReferences(connection: SqliteConnection): DanglingReference[] {
+/** Rows that name a missing row. */
+export function danglingReferences(connection: Pick<SqliteConnection, 'prepare'>): DanglingReference[] {
   return connection
     .prepare('PRAGMA foreign_key_check')
     .all()
