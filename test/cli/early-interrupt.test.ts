@@ -1,14 +1,13 @@
 /** A signal that comes while the program is still loading what it will run. */
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { expect, test } from 'vitest';
 
 import { launcher } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 /** Signals in the last moment before a listener is taken away, when Node can tell nobody yet. */
 const signalling = `const off = process.off;
@@ -22,7 +21,7 @@ process.off = (name, ...rest) => {
 };`;
 
 test.skipIf(process.platform === 'win32')('serve ends although it was interrupted before it was ready', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-early-'));
+  const directory = newDirectory();
   const env = {
     PATH: process.env['PATH'],
     TALLY_CONFIG_DIR: join(directory, 'config'),

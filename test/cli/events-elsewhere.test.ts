@@ -1,22 +1,22 @@
 /** A book whose events live in a database of their own, from the command line: it bills the same, and never without them. */
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { subscribe } from '../support/billing-scenario.ts';
 import { startClickhouse } from '../support/clickhouse-process.ts';
 import { clickhouseUrl, useClickhouse } from '../support/clickhouse.ts';
 import { runProgram, serveProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 
 const clickhouse = await useClickhouse();
 
 describe.runIf(clickhouse !== undefined)('events in a database of their own', () => {
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
+  const home = newDirectory();
   const beside = join(home, 'beside.db');
   const inside = join(home, 'inside.db');
   let events = '';
@@ -42,7 +42,6 @@ describe.runIf(clickhouse !== undefined)('events in a database of their own', ()
     );
     writeFileSync(join(home, 'usage.csv'), ['timestamp,tokens', ...rows].join('\n'));
   });
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   test('import, cost, bill run and doctor come to the same as with the events in the book', async () => {
     const story = async (...place: string[]): Promise<string[]> => {

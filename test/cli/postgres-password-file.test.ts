@@ -1,14 +1,14 @@
 /** The password file of PostgreSQL, which keeps a password out of the words of a command. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { runProgram } from '../support/program.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 /** As the protocol has them: the server asks for the password in clear, and refuses whatever it is given. */
 const asksForPassword = Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1');
@@ -27,10 +27,9 @@ test('a password comes from its file, and what a library thinks of that is nobod
     });
   });
   const port = await listenOnLoopback(server);
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-password-file-'));
+  const home = newDirectory();
   onTestFinished(() => {
     server.close();
-    rmSync(home, { recursive: true, force: true });
   });
   const file = join(home, 'pgpass');
   writeFileSync(file, '*:*:*:ada:from the file\n', { mode: 0o600 });

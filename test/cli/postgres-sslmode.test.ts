@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { refuseUnknownSslMode } from '../../src/store/open.ts';
 import { runProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 const server = 'postgres://ada:secret@127.0.0.1:1/book';
 const words = 'disable, prefer, require, verify-ca, verify-full, no-verify';
@@ -19,7 +19,7 @@ test.each([
   ['copy', '--from', server, '--to', 'book.db'],
   ['restore', 'book.db', '--to', server],
 ])('%s %s … with a PGSSLMODE that is no word is refused before anything is sent in clear', async (...line) => {
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-sslmode-'));
+  const home = newDirectory();
   writeFileSync(join(home, 'book.db'), '');
   const given = line.map((word) => (word === 'book.db' ? join(home, word) : word));
   const { code, stderr } = await runProgram(given, { home, environment: { PGSSLMODE: 'verify_full' } });

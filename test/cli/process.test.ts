@@ -4,7 +4,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, statSync, watch } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -14,13 +13,14 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hasUnsafe } from '../../src/cli/terminal/safe-text.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import { launcher } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
 
 const runFile = promisify(execFile);
 
 function home(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-process-'));
+  const directory = newDirectory();
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^TALLY_|^NODE_|^VITEST|COLOR/.test(name)),
   );
@@ -56,7 +56,7 @@ test('the first command works with nothing set up, on a database that only its u
 
 test('a database that is named and was not there is said to be made, since its name may be misspelt', async () => {
   const env = home();
-  const path = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'new.db');
+  const path = join(newDirectory(), 'new.db');
   const list = ['--database', path, 'customers', 'list'];
   expect(await tally(list, env)).toMatchObject({
     code: 0,
@@ -193,7 +193,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const env = home();
     await tally(['orgs', 'list'], env);
-    const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
+    const target = newDirectory();
     const begun = once(watch(target), 'change');
     const child = spawn(process.execPath, [launcher, 'backup', join(target, 'killed.db')], { env });
     const ended = once(child, 'exit');
@@ -228,13 +228,13 @@ describe.runIf(process.platform === 'linux').each(['SIGINT', 'SIGTERM', 'SIGHUP'
   test('leaves nothing of a backup where it was to stand', async () => {
     const env = home();
     await tally(['orgs', 'list'], env);
-    const target = mkdtempSync(join(tmpdir(), 'tally-backup-'));
+    const target = newDirectory();
     const isStopped = await stopped(['backup', join(target, 'book.db')], env, target);
     expect(readdirSync(target)).toEqual(isStopped ? [] : ['book.db', 'book.db.manifest.json']);
   });
 
   test('leaves nothing of the copy of a book that a comparison reads', async () => {
-    const target = mkdtempSync(join(tmpdir(), 'tally-compare-'));
+    const target = newDirectory();
     const env = home({ TMPDIR: target });
     await tally(['orgs', 'list'], env);
     await stopped(['simulate', 'compare', '--start-date', '2026-01-01'], env, target);
@@ -308,7 +308,7 @@ describe('serve', () => {
   });
 
   test('ends with 9 where its database is upgraded beneath it, so that who watches it starts the newer program', async () => {
-    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'upgraded.db');
+    const database = join(newDirectory(), 'upgraded.db');
     const { child, ended } = await serving(home({ TALLY_DATABASE: database }));
     const told = text(child.stderr);
     const newer = new DatabaseSync(database);
@@ -319,7 +319,7 @@ describe('serve', () => {
   });
 
   test('says that its database was not there, since its name may be misspelt', async () => {
-    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'new.db');
+    const database = join(newDirectory(), 'new.db');
     const { child, ended } = await serving(home({ TALLY_DATABASE: database }));
     const told = text(child.stderr);
     child.kill('SIGTERM');
@@ -350,7 +350,7 @@ describe('serve', () => {
   });
 
   test('writes no character to its log that a terminal would act on, whatever an event made of it', async () => {
-    const database = join(mkdtempSync(join(tmpdir(), 'tally-process-')), 'served.db');
+    const database = join(newDirectory(), 'served.db');
     const world = await createWorld({ database, start: '2024-01-01T00:00:00Z' });
     const sql = "SELECT count(json_extract('{}', properties->>'path')) AS value FROM events";
     const contract = { startDate: '2024-01-01', endDate: '2024-02-01' };

@@ -2,15 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { launcher } from '../support/program.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 const rows = 'name,externalCustomerId,contact.name,contact.email,contact.roles\nA,a,Ada,ada@example.com,primary\n';
 
@@ -28,7 +27,7 @@ test.runIf(process.platform !== 'win32').each([
       silent.closeAllConnections();
       silent.close();
     });
-    const directory = mkdtempSync(join(tmpdir(), 'tally-second-'));
+    const directory = newDirectory();
     const env = {
       PATH: process.env['PATH'],
       TALLY_CONFIG_DIR: join(directory, 'config'),

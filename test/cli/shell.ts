@@ -1,7 +1,5 @@
 /** One command line after another against a service made for the test, in a home of its own. */
 
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { commandManifest } from '../../tools/command-manifest.ts';
@@ -9,6 +7,7 @@ import type { CommandSpec } from '../../src/cli/command-line/manifest.ts';
 import { run } from '../../src/cli/program.ts';
 import type { Dependencies } from '../../src/cli/session/session.ts';
 import type { Target } from '../../src/cli/target/target.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { testTerminal } from '../support/test-terminal.ts';
 import type { TestTerminalOptions } from '../support/test-terminal.ts';
 import { allOperations } from '../../src/operations/all.ts';
@@ -50,7 +49,7 @@ export interface Shell {
 const emptyPage = { status: 200, body: { data: [], hasMore: false, total: 0 } } as unknown as Answer;
 
 export function createShell(options: ShellOptions = {}): Shell {
-  const home = mkdtempSync(join(tmpdir(), 'tally-shell-'));
+  const home = newDirectory();
   const calls: Call[] = [];
   const targets: Target[] = [];
   const newId = countedIds();

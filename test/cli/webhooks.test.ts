@@ -2,13 +2,12 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
+import { newDirectory } from '../support/temporary-files.ts';
 import { startReceiver, signersOf } from '../support/webhook-receiver.ts';
 import { launcher } from '../support/program.ts';
 import { createShell } from './shell.ts';
@@ -16,7 +15,7 @@ import { createShell } from './shell.ts';
 const runFile = promisify(execFile);
 
 function home(): NodeJS.ProcessEnv {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-webhooks-'));
+  const directory = newDirectory();
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^TALLY_|^NODE_/.test(name)));
   return { ...inherited, TALLY_CONFIG_DIR: join(directory, 'config'), TALLY_DATA_DIR: join(directory, 'data') };
 }

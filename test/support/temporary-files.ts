@@ -4,6 +4,11 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Makes a directory for one test or one file of tests, which need not remove it. */
+export function newDirectory(prefix = 'tally-'): string {
+  return mkdtempSync(join(tmpdir(), prefix));
+}
+
 /** The file system that Linux keeps in memory. */
 const memory = '/dev/shm';
 /** Several times what a run writes. */

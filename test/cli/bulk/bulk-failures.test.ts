@@ -1,13 +1,13 @@
 /** Work from a file that goes wrong: the command line, the result file. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
 import { createShell, type Reply } from '../shell.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const never = async () => await new Promise<void>(() => undefined);
 
@@ -250,7 +250,7 @@ test('a result file is empty or the result of an earlier run before it is writte
 });
 
 test('a result file that cannot be written any more is told beside what was done', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
+  const directory = newDirectory();
   const reply = () => {
     rmSync(directory, { recursive: true, force: true });
     return { body: { data: { id: 'c1' } } as never };
@@ -264,7 +264,7 @@ test('a result file that cannot be written any more is told beside what was done
 });
 
 test('a result file that cannot be written any more is not named as the place of the errors', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-result-'));
+  const directory = newDirectory();
   const reply: Reply = ({ input: { body } }) => {
     rmSync(directory, { recursive: true, force: true });
     if ((body as { readonly name: string }).name === 'D') throw new BillingError('invalidInput', 'no');

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { generateEvents } from '../../../src/cli/demo/generated-events.ts';
 import { createStage } from '../../support/stage.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 async function demo(
   ...words: readonly string[]
@@ -52,7 +53,7 @@ describe('the demo on generated events', () => {
   });
 
   test('leaves no directory of its own where it breaks off', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tally-demo-'));
+    const directory = newDirectory();
     vi.stubEnv('TMPDIR', directory);
     onTestFinished(() => void vi.unstubAllEnvs());
     const stage = await createStage('embedded');
@@ -63,7 +64,7 @@ describe('the demo on generated events', () => {
   });
 
   test('says of a file without its columns which ones it takes', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'customers.csv');
+    const file = join(newDirectory(), 'customers.csv');
     writeFileSync(file, 'name,email\nAda,ada@acme.example\n');
     const { exitCode, stderr } = await demo('--events', file);
     expect([exitCode, stderr]).toEqual([
@@ -73,7 +74,7 @@ describe('the demo on generated events', () => {
   });
 
   test('says at an interrupt which directory has a part of it', async () => {
-    const directory = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'new');
+    const directory = join(newDirectory(), 'new');
     const stage = await createStage('embedded');
     const words: unknown[] = [];
     await stage.tally(['demo', '--into', directory], {}, { atInterrupt: (said) => void words.push(said) });
@@ -93,7 +94,7 @@ describe('the demo on generated events', () => {
   });
 
   test('refuses a place that is no empty directory, and says what it is', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'file');
+    const file = join(newDirectory(), 'file');
     writeFileSync(file, '');
     for (const [into, words] of [
       [file, 'is not a directory'],
@@ -110,7 +111,7 @@ describe('the demo on generated events', () => {
   });
 
   test('says of no file that its usage has passed the cap', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'events.csv');
+    const file = join(newDirectory(), 'events.csv');
     writeFileSync(file, 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,4808,10\n');
     const { text } = await demo('--events', file);
     expect(outputOf(text, 'budgets add')).toMatch(/^exhausted +no$/m);
@@ -118,7 +119,7 @@ describe('the demo on generated events', () => {
   });
 
   test('ends with the words and the code of what goes wrong on a file', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'tally-demo-')), 'events.csv');
+    const file = join(newDirectory(), 'events.csv');
     writeFileSync(file, 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,4808,10\nbad,1,2\n');
     const { exitCode, stderr } = await demo('--events', file);
     expect([exitCode, stderr]).toEqual([

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -10,6 +9,7 @@ import { statementPage } from '../../../src/cli/documents/statement-page.ts';
 import { statementOf } from '../../../src/cli/documents/statement.ts';
 import { findBrowser, openBrowser } from '../../support/browser.ts';
 import type { TestBrowser } from '../../support/browser.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 import { entry, hostileName, invoiceDocument, line, lines, shownName } from './sample.ts';
 
 const executable = findBrowser();
@@ -57,14 +57,13 @@ test('every page is one document, and whether a browser looked at it is said', (
 });
 
 describe.runIf(executable !== undefined)('in a browser', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tally-pages-'));
+  const folder = newDirectory();
   let browser: TestBrowser;
   beforeAll(async () => {
     browser = await openBrowser(executable ?? '');
   }, 60_000);
   afterAll(async () => {
     await browser.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** The page as a file at a width, with what it asked for and what it complained of. */

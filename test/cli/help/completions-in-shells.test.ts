@@ -1,18 +1,7 @@
 /** The scripts in the shells that they are for, with the candidates of the demo's database and with hostile ones. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,6 +11,7 @@ import { exampleIds } from '../../../src/operations/example-ids.ts';
 import { createPlayground } from '../../support/playground.ts';
 import type { Playground } from '../../support/playground.ts';
 import { launcher } from '../../support/program.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const isMissing = (shell: string) => spawnSync(shell, ['--version']).error !== undefined;
@@ -36,7 +26,7 @@ afterAll(async () => await playground.close());
 
 /** A directory with a command `tally` of the given text. */
 function commandDirectory(script: string): string {
-  const directory = join(mkdtempSync(join(tmpdir(), 'tally-completion-')), 'bin');
+  const directory = join(newDirectory(), 'bin');
   mkdirSync(directory);
   writeFileSync(join(directory, 'tally'), `#!/bin/sh\n${script}\n`);
   chmodSync(join(directory, 'tally'), 0o755);
@@ -169,7 +159,7 @@ function offering(candidate: string) {
 }
 
 describe('a hostile candidate is one word and runs nothing', () => {
-  const marker = join(mkdtempSync(join(tmpdir(), 'tally-marker-')), 'touched');
+  const marker = join(newDirectory(), 'touched');
 
   test.skipIf(isMissing('bash')).each(hostile(marker))(
     'in bash (skipped where it is not installed): %s',

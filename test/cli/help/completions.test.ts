@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { placesOf } from '../../../src/cli/completion-places.ts';
 import { completionFiles, completionScript, shells } from '../../../src/cli/help/completions.ts';
 import { runProgram } from '../../support/program.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 import { createShell, manifest } from '../shell.ts';
 
 test.each(shells)('tally completion %s prints the script of the package', async (shell) => {
@@ -37,7 +37,7 @@ describe.runIf(process.platform !== 'win32')('in bash', () => {
 
   /** The same, and the words with which `tally` was asked. */
   function completed(line: string, candidates: readonly string[] = []) {
-    const home = mkdtempSync(join(tmpdir(), 'tally-bash-'));
+    const home = newDirectory();
     const answer = candidates.map((candidate) => `${candidate}\n`).join('');
     writeFileSync(join(home, 'candidates'), answer);
     writeFileSync(join(home, 'tally'), `#!/bin/sh\necho "$@" > '${home}/asked'\ncat '${home}/candidates'\n`);
@@ -127,7 +127,7 @@ describe.runIf(process.platform !== 'win32')('in bash', () => {
   });
 
   test('no candidate is run', () => {
-    const marker = join(mkdtempSync(join(tmpdir(), 'tally-marker-')), 'touched');
+    const marker = join(newDirectory(), 'touched');
     const evil = [`$(touch ${marker})`, `\`touch ${marker}\``, `';touch ${marker};'`];
     const shown = offered('tally customers list --profile ', evil);
     expect(shown).toHaveLength(evil.length);
@@ -170,8 +170,7 @@ describe('candidates', () => {
   const asks = ['__complete', '1', 'customers', 'get'];
 
   test('are ids of the database in use, which is not changed by the question', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tally-candidates-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = newDirectory();
     const database = join(home, 'book.db');
     const words = [
       'customers',

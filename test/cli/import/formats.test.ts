@@ -1,6 +1,6 @@
 /** The same events as CSV, JSON lines, JSON and CloudEvents, packed or not, from a file or standard input. */
 
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,6 +16,7 @@ import { formatOf } from '../../../src/cli/import/input.ts';
 import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { BadRequestError, UnavailableError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 import { createCustomer } from '../../support/usage-scenario.ts';
 import { createWorld } from '../../support/world.ts';
 import type { World } from '../../support/world.ts';
@@ -329,10 +330,8 @@ describe('the format', () => {
 });
 
 describe('tally import events', () => {
-  const directory = () => mkdtempSync(join(tmpdir(), 'tally-import-'));
-
   test('reads a packed file by its name, and standard input by what it begins with', async () => {
-    const path = join(directory(), 'events.jsonl.gz');
+    const path = join(newDirectory(), 'events.jsonl.gz');
     writeFileSync(path, gzipSync(lines(events)));
     const shell = createShell();
     expect((await shell.run(`import events ${path}`)).stdout).toBe('4\t4\t0\t\t\n');
@@ -345,7 +344,7 @@ describe('tally import events', () => {
 
   test('sends nothing where its report could not be printed, or the refused rows not be written', async () => {
     const shell = createShell();
-    const there = join(directory(), 'there.csv');
+    const there = join(newDirectory(), 'there.csv');
     writeFileSync(there, 'precious');
     const flags = ['-o name', '--json nope', '--columns nope', '--refused /nowhere/refused.csv', `--refused ${there}`];
     const input = JSON.stringify(cloudEvents);
@@ -356,7 +355,7 @@ describe('tally import events', () => {
   });
 
   test('given again, writes its refused rows in the place of those of the run before', async () => {
-    const refused = join(directory(), 'refused.csv');
+    const refused = join(newDirectory(), 'refused.csv');
     const line = `import events - --event-name e --customer acme --refused ${refused}`;
     for (const cell of ['soon', 'later']) {
       for (const more of [' --dry-run', '']) {

@@ -1,7 +1,6 @@
 /** A thread that reads gives what reading here gives: the same batches, line for line, and the same failure. */
 
-import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -15,6 +14,7 @@ import type { ImportFormat } from '../../../src/cli/import/input.ts';
 import { readInThread } from '../../../src/cli/import/read-in-thread.ts';
 import { requestHash } from '../../../src/cli/wire/request-hash.ts';
 import { root } from '../../support/sources.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 import { createShell } from '../shell.ts';
 
 const module = join(root, 'src/cli/import/reading-thread.ts');
@@ -37,7 +37,7 @@ async function outcomeOf(batches: Batches) {
 }
 
 function fileOf(bytes: string | Buffer): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'tally-lines-')), 'events');
+  const path = join(newDirectory(), 'events');
   writeFileSync(path, bytes);
   return path;
 }

@@ -1,17 +1,17 @@
 /** The file of refused rows: opened in a spreadsheet, where what other people's files say must not act. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { createShell, type Reply } from '../shell.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const never = async () => await new Promise<void>(() => undefined);
 
 test('has no formula, and nothing that acts on a terminal, in the words of a reason', async () => {
-  const refused = join(mkdtempSync(join(tmpdir(), 'tally-refused-')), 'refused.csv');
+  const refused = join(newDirectory(), 'refused.csv');
   const fields = ['=HYPERLINK("http://evil.example")', '+1', '\u001b[2J'];
   const lines = fields.map((field) =>
     JSON.stringify({
@@ -39,7 +39,7 @@ test.each([
   ['2026-02-02 00:00:00', '2\t2\t0\t\t\n', ''],
   ['soon', '2\t1\t1\t\t\n', '1 of 2 rows was refused; the others were imported; '],
 ])('that cannot be written any more, after a row of %s, is told beside what was done', async (time, told, words) => {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-refused-'));
+  const directory = newDirectory();
   const reply: Reply = ({ name }) => {
     if (name !== 'usage.ingestBatch') return {};
     rmSync(directory, { recursive: true, force: true });

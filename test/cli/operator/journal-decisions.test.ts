@@ -1,7 +1,5 @@
 /** What is known of grants when one more is decided: all that the journal holds by then. */
 
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -10,6 +8,7 @@ import { grantOperation } from '../../../src/cli/operator/grant-history.ts';
 import { createJournal } from '../../../src/cli/operator/journal.ts';
 import type { Journal } from '../../../src/cli/operator/journal.ts';
 import type { CallState, JournalFacts } from '../../../src/cli/operator/journal-line.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const here = { environment: 'sandbox', target: 't' };
 
@@ -20,7 +19,7 @@ function grant(state: CallState, externalId: string): JournalFacts {
 }
 
 function twoJournals(): readonly [Journal, Journal] {
-  const path = join(mkdtempSync(join(tmpdir(), 'tally-journal-')), 'journal', 'journal.jsonl');
+  const path = join(newDirectory(), 'journal', 'journal.jsonl');
   const machine = { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() };
   return [createJournal(path, machine), createJournal(path, machine)];
 }

@@ -1,15 +1,14 @@
 import { constants as bufferConstants } from 'node:buffer';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createJournalFile } from '../../../src/cli/operator/journal-file.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const machine = { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() };
-const directory = mkdtempSync(join(tmpdir(), 'tallybook-journal-file-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = newDirectory();
 
 /** Mostly holes, so it takes hardly any disk: a line end in every MiB. */
 function writeLongJournal(path: string): number {

@@ -1,11 +1,10 @@
 /** What is kept beside a journal tells the same as the journal, or is not taken. */
 
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as fc from 'fast-check';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createGrantHistory, grantOperation } from '../../../src/cli/operator/grant-history.ts';
 import type { GrantHistory } from '../../../src/cli/operator/grant-history.ts';
@@ -13,10 +12,10 @@ import { createJournal } from '../../../src/cli/operator/journal.ts';
 import type { CallState, JournalFacts } from '../../../src/cli/operator/journal-line.ts';
 import { keepHistory, readKeptHistory } from '../../../src/cli/operator/kept-history.ts';
 import { exactNumber } from '../../../src/exact-json.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const machine = { platform: process.platform, userId: process.getuid?.(), now: () => Date.now() };
-const directory = mkdtempSync(join(tmpdir(), 'tallybook-kept-history-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = newDirectory();
 
 const here = { environment: 'sandbox', target: 'https://a.example' };
 const [day, month] = ['2026-03-10', '2026-03'];
@@ -95,7 +94,7 @@ describe('beside a long journal', () => {
   };
 
   beforeEach(async () => {
-    path = join(mkdtempSync(join(directory, 'a-')), 'journal', 'journal.jsonl');
+    path = join(newDirectory(), 'journal', 'journal.jsonl');
     known = `${path}.known`;
     await write(200);
   });

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const reply = ({ name }: { readonly name: string }) => {
   const data =
@@ -48,7 +48,7 @@ test.each<[string, readonly string[], readonly string[], object]>([
 });
 
 test('nothing is asked for that a file has', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'tally-input-')), 'grant.json');
+  const file = join(newDirectory(), 'grant.json');
   writeFileSync(file, JSON.stringify({ amountCents: 2500, expiresAt: '2099-12-31T00:00:00Z' }));
   expect(await asked(`credits grant k1 --input ${file}`, [])).toMatchObject({
     code: 0,

@@ -2,13 +2,12 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 import { describe, expect, test } from 'vitest';
 import { launcher } from '../../support/program.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 /** The script(1) of util-linux: that of BSD takes other words. */
 const terminalMaker = 'script';
@@ -18,7 +17,7 @@ const [interrupt, suspend, endOfInput] = ['\u0003', '\u001a', '\u0004'];
 
 /** A shell at which `orgs create` asks for a name. */
 async function openShell(type = 'xterm') {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-stopped-'));
+  const directory = newDirectory();
   const { CI: _isCi, ...inherited } = process.env;
   const env = {
     ...inherited,

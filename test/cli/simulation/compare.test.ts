@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -10,6 +9,7 @@ import { textOfNumber } from '../../../src/exact-json.ts';
 import { root } from '../../support/sources.ts';
 import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 import { writeYear } from '../../support/year-of-books.ts';
 
 let stage: CommandStage;
@@ -180,14 +180,13 @@ describe('tally simulate compare', () => {
     const database = join(stage.directory, 'stage.db');
     const hash = () => createHash('sha256').update(readFileSync(database)).digest('hex');
     // A folder of this test's own, since other tests simulate at the same time.
-    const temporary = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
+    const temporary = newDirectory();
     vi.stubEnv('TMPDIR', temporary);
     const left = () => [readdirSync(stage.directory), readdirSync(temporary)];
     const before = [hash(), left()];
     await run('--grant', 'amount-cents=1');
     vi.unstubAllEnvs();
     expect([hash(), left()]).toEqual(before);
-    rmSync(temporary, { recursive: true });
   });
 
   test('gives the same bytes every time, as CSV with plain numbers, as rows and as a picture', async () => {
@@ -261,13 +260,7 @@ describe('tally simulate compare', () => {
 });
 
 describe('a replay of an unchanged history bills what was billed', () => {
-  let directory: string;
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
-  });
-  afterAll(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = newDirectory();
 
   test('over a year of grants, free credits, budgets, pauses, weeks, month ends, terms and cancellations', async () => {
     const database = join(directory, 'year.db');

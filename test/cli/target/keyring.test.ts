@@ -5,11 +5,10 @@
  */
 
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,6 +17,7 @@ import { describe, expect, test } from 'vitest';
 import { askingArguments, createKeyring } from '../../../src/cli/target/keyring.ts';
 import type { Keyring } from '../../../src/cli/target/profiles.ts';
 import { createShell } from '../shell.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 const standIn = fileURLToPath(new URL('../../support/stand-in-keyring.cjs', import.meta.url));
 const key = `tally_live_${'c0ffee'.repeat(8)}`;
@@ -28,7 +28,7 @@ const env = { PATH: '/usr/bin', HOME: '/home/ada', TALLY_API_KEY: key, AWS_SECRE
 type Mode = 'keeps' | 'hangs' | 'breaks' | 'babbles' | 'refuses';
 
 function standInKeyring(mode: Mode, timeoutMilliseconds = 10_000) {
-  const home = mkdtempSync(join(tmpdir(), 'tally-keyring-'));
+  const home = newDirectory();
   const [store, log] = [join(home, 'store.json'), join(home, 'log')];
   const keyring = createKeyring({ command: [process.execPath, standIn, mode, store, log], env, timeoutMilliseconds });
   const entries = (): Record<string, string> => (existsSync(store) ? JSON.parse(readFileSync(store, 'utf8')) : {});
@@ -190,7 +190,7 @@ describe.runIf(process.platform === 'linux')('the library of this system, on a b
     behaves: (socket: Socket) => void,
     timeoutMilliseconds = 10_000,
   ): Promise<{ keyring: Keyring; close: () => void }> {
-    const path = join(mkdtempSync(join(tmpdir(), 'tally-bus-')), 'bus');
+    const path = join(newDirectory(), 'bus');
     const sockets: Socket[] = [];
     const bus = createServer((socket) => {
       sockets.push(socket);

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { lockFile } from '../../../src/cli/target/lock-file.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
 function heldBy(holder: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'tally-lock-')), 'journal.lock');
+  const path = join(newDirectory(), 'journal.lock');
   writeFileSync(path, holder);
   return path;
 }

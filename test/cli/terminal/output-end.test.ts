@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import type { Readable } from 'node:stream';
@@ -12,8 +11,9 @@ import { descriptorEnd, streamEnd } from '../../../src/cli/terminal/output-end.t
 import { limits } from '../../../src/limits.ts';
 import { canFillDisk, limitFiles, spawnLimited } from '../../support/full-disk.ts';
 import { launcher } from '../../support/program.ts';
+import { newDirectory } from '../../support/temporary-files.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'tally-output-'));
+const directory = newDirectory();
 
 function neverOpened(): never {
   throw new Error('a stream was opened');
