@@ -5,14 +5,13 @@
  * client/foreign-services), the words of each refusal (engine/*, scripts/*), the command line (cli/program, cli/flags).
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { runProgram, serveProgram } from './support/program.ts';
 import type { Serving } from './support/program.ts';
+import { newDirectory } from './support/temporary-files.ts';
 import { rowsOf, writeTwoTenants } from './support/two-tenants.ts';
 import type { TwoTenants } from './support/two-tenants.ts';
 
@@ -24,16 +23,13 @@ let before: string;
 let names: TwoTenants;
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tallybook-bad-input-'));
+  home = newDirectory();
   file = join(home, 'billing.db');
   names = await writeTwoTenants(file);
   serving = await serveProgram(['--database', file], { home });
   before = rowsOf(file);
 });
-afterAll(async () => {
-  await serving.stop();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(async () => await serving.stop());
 
 function filled(template: string): string {
   return template.replaceAll(/\$(\w+)/g, (_all, name: string) => names[name as keyof TwoTenants]);

@@ -4,8 +4,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -14,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withDatabase } from './reliability/database-image.ts';
 import { launcher, runProgram, serveProgram } from './support/program.ts';
 import type { Outcome, ProgramOptions, Serving } from './support/program.ts';
+import { newDirectory } from './support/temporary-files.ts';
 import { rowsOf, writeTwoTenants } from './support/two-tenants.ts';
 import type { TwoTenants } from './support/two-tenants.ts';
 import { createWorld } from './support/world.ts';
@@ -25,16 +25,13 @@ let before: string;
 let names: TwoTenants;
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tallybook-bad-input-'));
+  home = newDirectory();
   file = join(home, 'billing.db');
   names = await writeTwoTenants(file);
   serving = await serveProgram(['--database', file], { home });
   before = rowsOf(file);
 });
-afterAll(async () => {
-  await serving.stop();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(async () => await serving.stop());
 
 const createWords = [
   'customers',

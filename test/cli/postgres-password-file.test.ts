@@ -28,9 +28,7 @@ test('a password comes from its file, and what a library thinks of that is nobod
   });
   const port = await listenOnLoopback(server);
   const home = newDirectory();
-  onTestFinished(() => {
-    server.close();
-  });
+  onTestFinished(() => void server.close());
   const file = join(home, 'pgpass');
   writeFileSync(file, '*:*:*:ada:from the file\n', { mode: 0o600 });
   const url = `postgres://ada@127.0.0.1:${port}/billing`;

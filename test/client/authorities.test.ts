@@ -1,11 +1,10 @@
 /** The way to a service by https: authorities of one's own, and a proxy that carries what it cannot read (SEC-10, SEC-14). */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -17,6 +16,7 @@ import { makeCertificate } from '../support/certificate.ts';
 import type { Certificate } from '../support/certificate.ts';
 import { startOldService } from '../support/old-tls.ts';
 import { runProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { startClient, unusedUrl } from './harness.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
 
@@ -27,7 +27,7 @@ beforeAll(() => {
   certificate = makeCertificate();
 });
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'tally-authorities-'));
+  home = newDirectory();
   const whoami = {
     organization: { id: 'org-1', name: 'Own' },
     environment: 'sandbox' as const,

@@ -2,14 +2,14 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
 
+import { newDirectory } from '../support/temporary-files.ts';
 import { pageOf, parsePage, performances, scriptOf } from './page.ts';
 import { freePort } from '../support/free-port.ts';
 import { launcher } from '../support/program.ts';
@@ -56,16 +56,12 @@ describe.skipIf(isMissing)(
 );
 
 async function perform(page: string, isTerminal: boolean): Promise<string> {
-  const home = mkdtempSync(join(tmpdir(), 'tally-page-'));
+  const home = newDirectory();
   const port = String(await freePort());
-  try {
-    const parts = parsePage(page);
-    const printed = await runBash(scriptOf(parts, mark).replaceAll(usualPort, port), home, isTerminal);
-    const shown = withoutProgress(printed).replaceAll(home, reader).replaceAll(port, usualPort);
-    return pageOf(parts, performances(shown, mark));
-  } finally {
-    rmSync(home, { recursive: true });
-  }
+  const parts = parsePage(page);
+  const printed = await runBash(scriptOf(parts, mark).replaceAll(usualPort, port), home, isTerminal);
+  const shown = withoutProgress(printed).replaceAll(home, reader).replaceAll(port, usualPort);
+  return pageOf(parts, performances(shown, mark));
 }
 
 /** Ends what the page left running, so that a page which breaks off leaves no server behind. */

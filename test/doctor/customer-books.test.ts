@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { subscribe } from '../support/billing-scenario.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'tallybook-customer-books-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = newDirectory();
 
 /** Of two customers with that many contracts on one price: what doctor reads of them all, and what it finds. */
 async function examine(contractCount: number, { isBilled = false, isBusy = false } = {}) {

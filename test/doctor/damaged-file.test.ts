@@ -1,13 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { asOrdinaryUser } from '../store/test-file.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { makeSoundBook } from './sound-book.ts';
 import type { SoundBook } from './sound-book.ts';
 
@@ -16,11 +16,10 @@ let sound: string;
 let book: SoundBook;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-damaged-'));
+  directory = newDirectory();
   sound = join(directory, 'sound.db');
   book = await makeSoundBook(sound);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const bytesOf = (what: string, bytes: Buffer): Buffer => {
   const page = 4096;

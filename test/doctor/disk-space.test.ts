@@ -1,15 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, statfsSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, statfsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { createMaintenance } from '../../src/engine/maintenance.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 test.skipIf(process.platform === 'win32')('a file of which the disk could take no copy is pointed out', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-disk-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
   const file = join(directory, 'billing.db');
   await (await openStore(file)).close();
   chmodSync(file, 0o600);

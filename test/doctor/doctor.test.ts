@@ -1,9 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { contractChecks, databaseChecks, organizationChecks } from '../../src/engine/doctor/checks.ts';
 import type { CheckName } from '../../src/engine/doctor/checks.ts';
@@ -12,6 +11,7 @@ import type { Examination } from '../../src/operations/findings.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { finalize, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createContract, createCustomer } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import { damage } from './damage.ts';
@@ -24,11 +24,10 @@ let original: string;
 let book: SoundBook;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-doctor-'));
+  directory = newDirectory();
   original = join(directory, 'sound.db');
   book = await makeSoundBook(original);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 let copies = 0;
 

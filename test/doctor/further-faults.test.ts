@@ -1,11 +1,11 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { CheckName } from '../../src/engine/doctor/checks.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { damage } from './damage.ts';
 import type { Damage } from './damage.ts';
 import { withoutIds } from './faults.ts';
@@ -15,10 +15,9 @@ import type { SoundBook } from './sound-book.ts';
 let directory: string;
 let book: SoundBook;
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-doctor-'));
+  directory = newDirectory();
   book = await makeSoundBook(join(directory, 'sound.db'));
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Sets columns of the rows of a table, and makes the seals of the billed and the young contract fit. */
 function set(table: string, changes: string, where: string): (change: Damage) => void {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
@@ -13,6 +12,7 @@ import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { grant, invoiceAt, invoices, movements, refusal, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createClock, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { useWorld, world } from '../support/use-world.ts';
@@ -282,7 +282,7 @@ describe('a contract that cannot be billed', () => {
 test.skipIf(process.platform === 'win32')(
   'a database that fails ends the run, and is no failure of a customer',
   async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-run-'));
+    const directory = newDirectory();
     const database = join(directory, 'billing.db');
     const own = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
     const { customerId } = await subscribe(own);
@@ -294,7 +294,6 @@ test.skipIf(process.platform === 'win32')(
       message: expect.stringContaining('was moved or replaced'),
     });
     await own.close();
-    rmSync(directory, { recursive: true });
   },
 );
 
@@ -315,7 +314,7 @@ describe('the bill run of a server', () => {
   });
 
   test('is none where the database can only be read, so that nobody takes it for one that billed', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-run-'));
+    const directory = newDirectory();
     const database = join(directory, 'billing.db');
     const own = await createWorld({ start: '2026-03-01T00:00:00.000Z', database });
     await subscribe(own, march);
@@ -326,7 +325,6 @@ describe('the bill run of a server', () => {
     own.clock.set('2026-05-01T00:00:00Z');
     expect(await engine.billDue()).toBeUndefined();
     await engine.close();
-    rmSync(directory, { recursive: true });
   });
 
   test('begins no further step once it is told to stop', async () => {

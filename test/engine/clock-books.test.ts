@@ -1,19 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { dump, withDatabase } from '../reliability/database-image.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { writeYear } from '../support/year-of-books.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tallybook-year-'));
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = newDirectory();
 
 /** The books a year after they began, when the clock was advanced in these steps and then to the end. */
 async function booksAfter(name: string, step: string, steps: number): Promise<string> {

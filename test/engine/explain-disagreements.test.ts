@@ -1,7 +1,5 @@
 /** What an explanation says of a finalized invoice that somebody changed behind the program's back. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { damage } from '../doctor/damage.ts';
 import { finalize, grant, invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import { explain } from '../support/explanation.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 
 test.each([
@@ -52,9 +51,7 @@ test.each([
     ],
   ],
 ])('an explanation finds %s', async (_what, change, words) => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-disagreements-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const database = join(directory, 'billing.db');
+  const database = join(newDirectory(), 'billing.db');
   const world = await createWorld({ database });
   onTestFinished(async () => await world.close());
   const acme = await subscribe(world);

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
@@ -7,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { BillingError } from '../../src/errors.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { countedBytes, countedIds, createWorld } from '../support/world.ts';
 import { useWorld, world } from '../support/use-world.ts';
 
@@ -60,7 +59,7 @@ describe('the local owner', () => {
   });
 
   it('cannot be made in an empty database that is read-only', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
+    const directory = newDirectory();
     const path = join(directory, 'empty.db');
     await (await openStore(path)).close();
     const store = await openStore(path, { readOnly: true });
@@ -73,7 +72,6 @@ describe('the local owner', () => {
       });
     } finally {
       await store.close();
-      rmSync(directory, { recursive: true });
     }
   });
 });
@@ -284,7 +282,7 @@ describe('a key', () => {
   });
 
   it('is let in while another process holds the database, without the note of its use', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-keys-'));
+    const directory = newDirectory();
     const path = join(directory, 'busy.db');
     const first = await createWorld({ database: path });
     // Who waited would wait for this test.
@@ -300,7 +298,6 @@ describe('a key', () => {
     } finally {
       await store.close();
       await first.close();
-      rmSync(directory, { recursive: true });
     }
   });
 

@@ -1,6 +1,4 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -18,12 +16,12 @@ import type { Store } from '../../src/store/store.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { balance, grant, subscribe } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 const postgres = await usePostgres();
 
-let directory: string;
 let store: Store;
 /** What one process and another have open, on one file. */
 let here: World;
@@ -42,11 +40,6 @@ async function open(database: string): Promise<void> {
   grantId = await grant(here, acme, { amountCents: 1000 });
 }
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-ledgers-'));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
 function dependencies() {
   return { now: here.clock.now, newId: randomUUIDv7, randomBytes, finalizationGraceHours: 0 };
 }
@@ -61,7 +54,7 @@ async function leftIn(world: World): Promise<string> {
 }
 
 const places = [
-  { engine: 'SQLite', placeOf: () => Promise.resolve(join(directory, 'billing.db')) },
+  { engine: 'SQLite', placeOf: () => Promise.resolve(join(newDirectory(), 'billing.db')) },
   ...(postgres === undefined ? [] : [{ engine: 'PostgreSQL', placeOf: () => postgres.create() }]),
 ];
 

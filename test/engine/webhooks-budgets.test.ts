@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -9,6 +7,7 @@ import { openStore } from '../../src/store/open.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createContract, send } from '../support/usage-scenario.ts';
 import { countedBytes, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -105,14 +104,12 @@ describe('budgets', () => {
   });
 
   describe('over four connections to one database', () => {
-    let directory: string;
     let first: World;
     let acme: Subscription;
     let callers: World['call'][];
 
     beforeEach(async () => {
-      directory = mkdtempSync(join(tmpdir(), 'tally-webhooks-'));
-      const database = join(directory, 'shared.db');
+      const database = join(newDirectory(), 'shared.db');
       first = await createWorld({ start: at, database });
       await listen(first, ['credit.budget.exhausted']);
       acme = await subscribe(first, { contract });
@@ -121,7 +118,6 @@ describe('budgets', () => {
       return async () => {
         await Promise.all(engines.map(async ({ close }) => await close()));
         await first.close();
-        rmSync(directory, { recursive: true });
       };
     });
 

@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -8,6 +6,7 @@ import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import { limits } from '../../src/limits.ts';
 import type { DueDelivery } from '../../src/operations/webhook-outbox.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
@@ -103,7 +102,7 @@ describe('what is due', () => {
 });
 
 test('of a database that can only be read nothing is taken, though something is due', async () => {
-  const database = join(mkdtempSync(join(tmpdir(), 'tallybook-outbox-')), 'billing.db');
+  const database = join(newDirectory(), 'billing.db');
   const written = await createWorld({ database });
   const calls = webhookCalls(written);
   await calls.register(url);

@@ -1,7 +1,6 @@
 /** A run of many transactions that the database ends midway: what is told of those before. */
 
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,14 +8,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { subscribe } from '../support/billing-scenario.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 import { openDueBook, writeDueBook } from './due-book.ts';
 import { watchStatements } from './statements.ts';
 
 function newFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-midway-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return join(directory, 'book.db');
+  return join(newDirectory(), 'book.db');
 }
 
 /** As the write of this number commits, the file loses its name, so that the one behind it is refused. */

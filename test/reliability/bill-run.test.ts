@@ -1,12 +1,11 @@
 /** Reliability 7 and 8: a bill run that is killed leaves whole steps, and two at once finalize each invoice once. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { outputOf, startChild } from './child.ts';
 import { placeImage, takeImage } from './database-image.ts';
 import { figuresOf, killMidway, openDueBook, writeDueBook } from './due-book.ts';
@@ -15,11 +14,7 @@ import { damageOf, problemsOf } from './soundness.ts';
 import { momentsOf } from './statements.ts';
 import { inTier } from './tiers.ts';
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-bill-run-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = newDirectory();
 
 /** Does the run once more, from whatever the file holds; gives the figures that it then has. */
 async function finish(file: string, prefix: string): Promise<string[]> {

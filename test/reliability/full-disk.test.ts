@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,10 +12,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { canFillDisk, limitFiles, runOnFullDisk, spawnLimited } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { launcher, runProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 function newHome(): string {
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-full-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+  const home = newDirectory();
   return home;
 }
 

@@ -1,10 +1,8 @@
 /** A process is killed while it takes events in: all that it acknowledged is there, and what is derived is a recount of it. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { decimalText } from '../../src/calculation/money.ts';
 import type { EventAggregation } from '../../src/store/event-store.ts';
@@ -12,17 +10,13 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { naiveReadings } from '../store/naive-readings.ts';
 import { aggregateOne, insertTwoOrganizations } from '../store/rows.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { startChild } from './child.ts';
 import { batchOf, day, eventUpkeep } from './ingest-batches.ts';
 import { damageOf } from './soundness.ts';
 import { drawn, inTier, seeds } from './tiers.ts';
 
-let directory: string;
-
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-ingest-kill-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = newDirectory();
 
 const request: EventAggregation = {
   orgId: 'org-a',

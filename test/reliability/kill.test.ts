@@ -1,11 +1,10 @@
 /** Reliability 7, C1: a process is killed while it writes; what it had acknowledged is there, and nothing is half there. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
+import { newDirectory } from '../support/temporary-files.ts';
 import { openBook, stepsOf } from './book.ts';
 import { startChild } from './child.ts';
 import { dump, placeImage } from './database-image.ts';
@@ -18,10 +17,9 @@ let directory: string;
 let reference: ReferenceBook;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-kill-'));
+  directory = newDirectory();
   reference = await writeReferenceBook(directory, stepsOf());
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Lets a process write the book from `from` on, and kills it after so many acknowledgements. */
 async function acknowledgedBeforeKill(file: string, from: number, seed: number): Promise<number> {

@@ -1,17 +1,7 @@
 /** Reliability 7, C3: the log of a database is lost with what was acknowledged, and doctor finds it out. */
 
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -19,6 +9,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { examine } from '../../src/engine/doctor/examination.ts';
 import { backUp, restore } from '../../src/store/backup.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createCustomer } from '../support/usage-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -27,8 +18,7 @@ import { placeImage, takeImage } from './database-image.ts';
 let file: string;
 let made: World;
 beforeEach(async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-lost-log-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
   file = join(directory, 'book.db');
   made = await createWorld({ database: join(directory, 'made.db'), start: '2026-02-01T00:00:00.000Z' });
   onTestFinished(async () => await made.close());

@@ -1,18 +1,18 @@
 /** Reliability 11: a database of every earlier version opens, comes to the same as a new one, and loses nothing. */
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { textOfNumber } from '../../src/exact-json.ts';
 import { schemaVersion } from '../../src/store/backends/sqlite/migrations/migration.ts';
 import { openStore } from '../../src/store/open.ts';
 import { row } from '../store/rows.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { openBook, readBook, stepsOf } from './book.ts';
 import { dump, placeImage, schemaOf, tablesOf, withDatabase } from './database-image.ts';
 import { selectAsBefore6 } from './older-events.ts';
@@ -24,12 +24,8 @@ import { momentsOf, watchStatements } from './statements.ts';
 const fixtures = join(import.meta.dirname, '../fixtures/db');
 const older = Array.from({ length: schemaVersion - 1 }, (_value, index) => index + 1);
 
-let directory: string;
+const directory = newDirectory();
 let files = 0;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-migrations-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function newFile(): string {
   files += 1;

@@ -1,9 +1,7 @@
 /** Reliability 8 on PostgreSQL: four servers share one book under load, and what is done once is done once. */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -14,6 +12,7 @@ import type { Subscription } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { serveProgram } from '../support/program.ts';
 import type { Serving } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -23,7 +22,7 @@ import { inTier, shuffled } from './tiers.ts';
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('four servers on one PostgreSQL database', () => {
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-serve-'));
+  const home = newDirectory();
   /** The same book from beside, by the real clock as it is now. */
   let world: World;
   let servers: readonly Serving[] = [];
@@ -52,7 +51,6 @@ describe.runIf(postgres !== undefined)('four servers on one PostgreSQL database'
     await Promise.all(clients.map(async (client) => await client.close()));
     await Promise.all(servers.map(async (server) => await server.stop()));
     await world?.close();
-    rmSync(home, { recursive: true, force: true });
   });
 
   function monthsAgo(months: number): string {

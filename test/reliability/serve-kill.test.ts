@@ -1,8 +1,6 @@
 /** Reliability 7, C1 over HTTP: a server is killed while many write, and share its commits; what it answered is kept. */
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -10,6 +8,7 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { serveProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { createWorld } from '../support/world.ts';
 import { damageOf, problemsOf } from './soundness.ts';
 import { drawn, inTier, seeds } from './tiers.ts';
@@ -19,7 +18,7 @@ const clientCount = 16;
 test.each(seeds(inTier(2, 30)))(
   'a server that is killed under load has kept each write that it answered, whole and once (seed %i)',
   async (seed) => {
-    const home = mkdtempSync(join(tmpdir(), 'tallybook-killed-'));
+    const home = newDirectory();
     const file = join(home, 'book.db');
     const options = { database: file, start: Temporal.Now.instant().toString(), newId: randomUUID };
     const before = await createWorld(options);
@@ -77,7 +76,6 @@ test.each(seeds(inTier(2, 30)))(
     expect(total).toBeLessThanOrEqual(acknowledged.events.length + clientCount);
     expect(await problemsOf(after)).toEqual([]);
     await after.close();
-    rmSync(home, { recursive: true, force: true });
   },
   60_000,
 );

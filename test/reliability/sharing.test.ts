@@ -1,13 +1,12 @@
 /** Reliability 8: several processes work on one file at once; what is done once is done once, and nobody is turned away. */
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import type { WebhookEventType } from '../../src/operations/wire-values.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { openBook, stepsOf } from './book.ts';
 import type { Book } from './book.ts';
 import { outputOf, startChild } from './child.ts';
@@ -27,10 +26,9 @@ let directory: string;
 let reference: ReferenceBook;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-sharing-'));
+  directory = newDirectory();
   reference = await writeReferenceBook(directory, steps);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** A book as it is ahead of the first step of this name, or behind the last one, that the processes are to share. */
 function shared(file: string, before?: string): string {

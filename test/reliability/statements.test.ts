@@ -1,11 +1,10 @@
 /** Reliability 7, C2: a command is killed between every two of its statements; it is complete or absent, never half. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
+import { newDirectory } from '../support/temporary-files.ts';
 import { openBook, stepsOf } from './book.ts';
 import { startChild } from './child.ts';
 import { dump, placeImage, takeImage } from './database-image.ts';
@@ -23,11 +22,10 @@ let file: string;
 let reference: ReferenceBook;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tallybook-statements-'));
+  directory = newDirectory();
   file = join(directory, 'injured.db');
   reference = await writeReferenceBook(directory, steps);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** The first step of each kind; in the long tier every step. */
 const firstOfEachKind = [

@@ -6,10 +6,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +21,7 @@ import { createClient } from '../../src/client/client.ts';
 import { createShell, exampleLineOf, manifest } from '../cli/shell.ts';
 import { launcher, runProgram } from '../support/program.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 const canary = `tally_live_${'0badcafe17'.repeat(5).slice(0, 48)}`;
 const traces = [canary.slice('tally_live_'.length), encodeURIComponent(canary), ...base64Cores(canary)];
@@ -204,7 +204,7 @@ test.each([...modes, ...otherModes])('adding a profile does not say it when the 
 describe('a process', () => {
   /** Runs `customers list` against a service that never answers; the script runs in it too, once the program has begun. */
   async function meddledWith(script: string, nodeOptions = '') {
-    const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+    const home = newDirectory();
     const path = join(home, 'meddle.mjs');
     const hasBegun = "process.listenerCount('uncaughtException') > 0";
     writeFileSync(
@@ -238,7 +238,7 @@ describe('a process', () => {
   });
 
   test('that runs out of memory leaves no report with it', async () => {
-    const reports = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+    const reports = newDirectory();
     const { stderr } = await meddledWith(
       'const all = []; for (;;) all.push(Array(1e5).fill(all.length / 7));',
       `--report-on-fatalerror --report-directory=${reports} --max-old-space-size=40`,
@@ -250,7 +250,7 @@ describe('a process', () => {
   });
 
   test('that is asked for a report of itself leaves no password of a database in it', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+    const home = newDirectory();
     const path = join(home, 'report.mjs');
     const report = join(home, 'report.json');
     writeFileSync(path, `process.on('exit', () => process.report.writeReport(${JSON.stringify(report)}));`);
@@ -268,7 +268,7 @@ describe('a process', () => {
   test.each([{ NODE_DEBUG: 'net' }, { NODE_OPTIONS: '--inspect_port=0' }])(
     'that is told to show what it knows does nothing: %j',
     async (told) => {
-      const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+      const home = newDirectory();
       const environment = { TALLY_BASE_URL: address, TALLY_API_KEY: canary, TALLY_ENVIRONMENT: 'sandbox', ...told };
       shownKeys = 0;
       const { code, stdout, stderr } = await runProgram(['customers', 'list'], { home, environment });
@@ -279,7 +279,7 @@ describe('a process', () => {
   );
 
   test.skipIf(process.platform === 'win32')('does not open a debugger at a signal', async () => {
-    const home = mkdtempSync(join(tmpdir(), 'tally-canary-'));
+    const home = newDirectory();
     const program = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--bill-every', '0'], {
       env: { PATH: process.env['PATH'], TALLY_CONFIG_DIR: home, TALLY_DATA_DIR: home },
       stdio: ['ignore', 'pipe', 'pipe'],

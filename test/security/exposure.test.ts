@@ -1,12 +1,10 @@
 /** What a service that others can reach must have, and how many connections one of them may hold (SEC-30, SEC-35, SEC-36). */
 
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
@@ -18,6 +16,7 @@ import type { ServerOptions } from '../../src/server/server.ts';
 import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { runProgram, serveProgram } from '../support/program.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { countedIds, createClock } from '../support/world.ts';
 
 const serverWith = (options: Partial<ServerOptions>) =>
@@ -151,7 +150,7 @@ test.each([
 });
 
 describe('tally serve', () => {
-  const home = mkdtempSync(join(tmpdir(), 'tally-exposure-'));
+  const home = newDirectory();
   const database = join(home, 'served.db');
 
   test.each([

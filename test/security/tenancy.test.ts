@@ -3,27 +3,24 @@
  * and in every statement of a book that is kept, those of events among them.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
 import { allOperations } from '../../src/operations/all.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import { openBook, stepsOf } from '../reliability/book.ts';
 import { watchStatements } from '../reliability/statements.ts';
 import { readSources } from '../support/sources.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
-let directory: string;
 const statements = new Set<string>();
 /** Those that have an organization in their rows. */
 let tables: ReadonlySet<string>;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'tally-tenancy-'));
-  const file = join(directory, 'book.db');
+  const file = join(newDirectory(), 'book.db');
   const steps = stepsOf();
   const { world, perform } = await openBook(file, steps);
   const stop = watchStatements((sql) => statements.add(sql.replaceAll(/\s+/g, ' ').trim()));
@@ -42,7 +39,6 @@ beforeAll(async () => {
   database.close();
   tables = new Set(rows.map(({ name }) => String(name)));
 }, 60_000);
-afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Queries that are of no organization, by file and beginning. */
 const queriesOfNone = [

@@ -1,15 +1,6 @@
 /** SEC-23: a file is written only where the person named it, anew, for its owner alone, and never through a link. */
 
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkOutputFile, writeOutputFile } from '../../src/cli/files/output-file.ts';
 import { createStage } from '../support/stage.ts';
 import type { CommandStage } from '../support/stage.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 let stage: CommandStage;
 let events: string;
@@ -47,7 +39,7 @@ const writers: readonly [string, (path: string) => readonly string[]][] = [
   ['backup', (path) => ['backup', path]],
 ];
 
-const place = () => join(mkdtempSync(join(tmpdir(), 'tally-written-')), 'file');
+const place = () => join(newDirectory(), 'file');
 const rows = (id: string) =>
   `name,externalCustomerId,contact.name,contact.email,contact.roles\nA,${id},Ada,ada@example.com,primary\n`;
 

@@ -1,18 +1,17 @@
 /** A database of events that is away when a book is opened: what needs no events goes on, and what needs them waits for it. */
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
 import { startBlackHole } from '../support/black-hole.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { freePort } from '../support/free-port.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const clickhouse = await useClickhouse();
@@ -38,7 +37,7 @@ describe.runIf(clickhouse !== undefined)('a database of events that is away', ()
   let port: number;
 
   beforeEach(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'tallybook-away-'));
+    directory = newDirectory();
     file = join(directory, 'book.db');
     events = (await clickhouse?.create()) ?? '';
     port = await freePort();
@@ -47,7 +46,6 @@ describe.runIf(clickhouse !== undefined)('a database of events that is away', ()
     await store.write((tx) => store.events.append(tx, 'org-a', [eventOf('before')], () => true));
     await store.close();
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
 
   /** The same database of events, by the port at which nothing answers yet. */
   const placeAt = (url: string): string => {

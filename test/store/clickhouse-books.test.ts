@@ -1,14 +1,14 @@
 /** Several books and one database of events: whose it is. */
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
 import { openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { eventOf, insertTwoOrganizations } from './rows.ts';
 
 const clickhouse = await useClickhouse();
@@ -16,8 +16,7 @@ const clickhouse = await useClickhouse();
 describe.runIf(clickhouse !== undefined)('a database of events', () => {
   test('of two books that were given one empty database neither mixes its events with the other, nor is lost', async () => {
     const [events, another] = [(await clickhouse?.create()) ?? '', (await clickhouse?.create()) ?? ''];
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = newDirectory();
     const [first, second] = [join(directory, 'first.db'), join(directory, 'second.db')];
     const eager = { events, eventUpkeep: { longestTail: 1, leastKept: 1 } };
     const running = await openStore(first, eager);
@@ -44,8 +43,7 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
 
   test('stays that of its book when all of its events have gone', async () => {
     const events = (await clickhouse?.create()) ?? '';
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = newDirectory();
     const [first, second] = [join(directory, 'first.db'), join(directory, 'second.db')];
     const store = await openStore(first, { events });
     await store.write(insertTwoOrganizations);
@@ -60,8 +58,7 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
 
   test('that was restored from before its book moved more is neither read nor written, under a book that is open or not', async () => {
     const events = (await clickhouse?.create()) ?? '';
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = newDirectory();
     const open = async () =>
       await openStore(join(directory, 'book.db'), { events, eventUpkeep: { longestTail: 1, leastKept: 1 } });
     const running = await open();
@@ -89,8 +86,7 @@ describe.runIf(clickhouse !== undefined)('a database of events', () => {
 
   test('that fails in an unknown way as its book is closed does not keep the book open', async () => {
     const events = (await clickhouse?.create()) ?? '';
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-books-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = newDirectory();
     const file = join(directory, 'book.db');
     const store = await openStore(file, { events });
     await store.write(insertTwoOrganizations);

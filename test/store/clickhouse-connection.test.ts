@@ -1,9 +1,8 @@
 /** Servers that are not there, that break off, or that are none of ClickHouse's. */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { connectClickhouse } from '../../src/store/backends/clickhouse/connectio
 import { clickhouseConnectionOf } from '../../src/store/backends/clickhouse/url.ts';
 import { openStore } from '../../src/store/open.ts';
 import { listenOnLoopback } from '../support/free-port.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
 test('a server that takes connections and never answers is away', async () => {
   const silent = createServer(() => undefined);
@@ -219,15 +219,14 @@ test.each([
   ['a URL that is none', 'http://127.0.0.1/events', 'usage'],
   ['a server that is not there', 'clickhouse://127.0.0.1:1/events', 'unavailable'],
 ])('%s is refused before a database is made for its books', async (_case, events, kind) => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = newDirectory();
   const opening = openStore(join(directory, 'new', 'book.db'), { events });
   await expect(opening).rejects.toMatchObject({ kind });
   expect(readdirSync(directory)).toEqual([]);
 });
 
 test('a server that is slow is waited for before a database is made for its books', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-events-'));
+  const directory = newDirectory();
   let answerSlowly: (() => void) | undefined;
   const slow = createHttpServer((request, response) => {
     const refusal = 'Code: 516. DB::Exception: no. (AUTHENTICATION_FAILED)';
@@ -242,7 +241,6 @@ test('a server that is slow is waited for before a database is made for its book
   onTestFinished(() => {
     slow.close();
     slow.closeAllConnections();
-    rmSync(directory, { recursive: true });
   });
   const events = `clickhouse://127.0.0.1:${await listenOnLoopback(slow)}/billing`;
   const opening = openStore(join(directory, 'book.db'), { events });

@@ -1,10 +1,9 @@
 /** Pages of events as a copy reads them, from wherever the events are. */
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';
@@ -16,6 +15,7 @@ import { moveStaged } from '../../src/store/events-elsewhere.ts';
 import { openStore } from '../../src/store/open.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { countedBytes, countedIds, createClock } from '../support/world.ts';
 import { contractRow, eventOf, insertTwoOrganizations } from './rows.ts';
 
@@ -106,8 +106,7 @@ test.runIf(clickhouse !== undefined)(
 test.runIf(clickhouse !== undefined)(
   'a book that has lost events is not copied, since its copy would not know that there were any',
   async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = newDirectory();
     const from = { database: join(directory, 'book.db'), events: (await clickhouse?.create()) ?? '' };
     const store = await openStore(from.database, { events: from.events });
     await store.write(insertTwoOrganizations);
@@ -133,8 +132,7 @@ test.runIf(clickhouse !== undefined)(
 );
 
 test('a book whose events were dropped is not copied, and nothing is made for a copy', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
   const from = { database: join(directory, 'book.db') };
   const to = { database: join(directory, 'copy.db') };
   const store = await openStore(from.database);
@@ -151,8 +149,7 @@ test('a book whose events were dropped is not copied, and nothing is made for a 
 });
 
 test('a program that has opened a database before a copy begins to fill it does not use that copy', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
   const [from, to] = [{ database: join(directory, 'book.db') }, { database: join(directory, 'copy.db') }];
   const source = await openStore(from.database);
   await source.write(insertTwoOrganizations);

@@ -1,12 +1,11 @@
 /** A whole book from engine to engine: the same book at the end, after an interruption too, and never over another one. */
 
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { CopyPlace } from '../../src/operations/maintenance.ts';
 import { backUp } from '../../src/store/backup.ts';
@@ -22,11 +21,12 @@ import { openBook, stepsOf } from '../reliability/book.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { useClickhouse } from '../support/clickhouse.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
 const clickhouse = await useClickhouse();
-const directory = mkdtempSync(join(tmpdir(), 'tallybook-copy-'));
+const directory = newDirectory();
 const original = join(directory, 'original.db');
 let files = 0;
 
@@ -54,7 +54,6 @@ beforeAll(async () => {
   for (const batch of versions) await store.write((tx) => store.events.append(tx, orgId, batch, () => true));
   await book.world.close();
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a copy of a book', () => {
   test('from file to file is the same book', async () => {

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -8,8 +7,9 @@ import { backUp } from '../../src/store/backup.ts';
 import { beside, publish } from '../../src/store/new-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import { watchDisk } from '../support/disk-calls.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 
-const place = () => join(mkdtempSync(join(tmpdir(), 'tally-new-file-')), 'file');
+const place = () => join(newDirectory(), 'file');
 
 test('a file that came meanwhile is not replaced, nor what a link leads to', async () => {
   for (const make of [(path: string) => writeFileSync(path, 'work'), (path: string) => symlinkSync('nowhere', path)]) {

@@ -1,11 +1,10 @@
 /** Backups of a PostgreSQL database, the way back, and what doctor finds in one that somebody has changed. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { databaseChecks } from '../../src/engine/doctor/checks.ts';
 import { createMaintenance } from '../../src/engine/maintenance.ts';
@@ -22,12 +21,13 @@ import { firstDifference } from '../reliability/reference-book.ts';
 import { problemsOf } from '../reliability/soundness.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { at, eventOf, insertTwoOrganizations, row } from './rows.ts';
 
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-dump-'));
+  const directory = newDirectory();
   const steps = stepsOf();
   /** The whole book but for its last step. */
   let book: string;
@@ -39,7 +39,6 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     for (let index = 0; index < steps.length - 1; index += 1) await opened.perform(index);
     await opened.world.close();
   }, 60_000);
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const empty = async () => (await postgres?.create({ isEmpty: true })) ?? '';
   const backedUp = async () => {

@@ -1,12 +1,10 @@
 /** What a server, a database or a role is set to changes nothing of a book that is kept there. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { limits } from '../../src/limits.ts';
 import { migrations } from '../../src/store/backends/postgres/migrations/index.ts';
@@ -16,13 +14,13 @@ import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { at, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-settings-'));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
 
   const empty = async () => (await postgres?.create({ isEmpty: true })) ?? '';
 

@@ -1,10 +1,11 @@
 /** A headless browser for the pages that we make, where the machine has one; its profile is new and empty each time. */
 
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import type { BrowserContext } from 'playwright-core';
+
+import { newDirectory } from './temporary-files.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
@@ -31,7 +32,7 @@ export interface TestBrowser {
 
 export async function openBrowser(executablePath: string): Promise<TestBrowser> {
   const { chromium } = await import('playwright-core');
-  const profile = mkdtempSync(join(tmpdir(), 'tally-browser-'));
+  const profile = newDirectory();
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     headless: true,
@@ -49,7 +50,6 @@ export async function openBrowser(executablePath: string): Promise<TestBrowser> 
     context,
     async close() {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
     },
   };
 }

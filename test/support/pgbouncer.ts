@@ -2,20 +2,20 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
 import { freePort } from './free-port.ts';
 import { untilItAnswers } from './postgres-process.ts';
+import { newDirectory } from './temporary-files.ts';
 
 export const hasPgbouncer = spawnSync('pgbouncer', ['--version']).error === undefined;
 
 /** The URL of the same database by way of a pooler, which ends with the test. */
 export async function pooled(url: string, mode: 'session' | 'transaction', sessions = 20): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'tally-pgbouncer-'));
+  const directory = newDirectory();
   // It does not run as root either.
   chmodSync(directory, 0o755);
   const file = join(directory, 'pgbouncer.ini');
@@ -38,7 +38,6 @@ export async function pooled(url: string, mode: 'session' | 'transaction', sessi
     const ended = once(child, 'exit');
     child.kill('SIGINT');
     await ended;
-    rmSync(directory, { recursive: true });
   });
   const near = new URL(url);
   near.port = String(port);

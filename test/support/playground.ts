@@ -1,14 +1,14 @@
 /** The demo's database with its files: made once, and copied for each command line, so that none sees another. */
 
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Dependencies } from '../../src/cli/session/session.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import type { Answer, Billing, OperationName } from '../../src/operations/index.ts';
 import { openStore } from '../../src/store/open.ts';
+import { newDirectory } from './temporary-files.ts';
 import type { TestTerminalOptions } from './test-terminal.ts';
 import { createStage } from './stage.ts';
 import type { CommandResult } from './stage.ts';
@@ -37,7 +37,7 @@ export interface Playground {
 
 export async function createPlayground(): Promise<Playground> {
   const stage = await createStage('embedded', { start: today, newId: randomUUIDv7 });
-  const home = mkdtempSync(join(tmpdir(), 'tallybook-playground-'));
+  const home = newDirectory();
   const original = join(home, 'original');
   const made = await stage.tally(['demo', '--into', original, '--quiet']);
   if (made.exitCode !== 0) throw new Error(`the demo failed: ${made.stdout}${made.stderr}`);
@@ -105,9 +105,6 @@ export async function createPlayground(): Promise<Playground> {
         if (options.directory === undefined) rmSync(directory, { recursive: true });
       }
     },
-    close: async () => {
-      await stage.close();
-      rmSync(home, { recursive: true });
-    },
+    close: stage.close,
   };
 }

@@ -1,13 +1,13 @@
 /** A command line on a stage: the real program in this process, on a database of its own or through a served one. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { loadManifest } from '../../src/cli/command-line/manifest.ts';
 import { run } from '../../src/cli/program.ts';
 import type { Dependencies, Stage as EngineStage } from '../../src/cli/session/session.ts';
 import type { EmbeddedTarget } from '../../src/cli/target/target.ts';
+import { newDirectory } from './temporary-files.ts';
 import { testTerminal } from './test-terminal.ts';
 import type { TestTerminalOptions } from './test-terminal.ts';
 import { createClient } from '../../src/client/client.ts';
@@ -83,7 +83,7 @@ export async function createStage(
   } = {},
 ): Promise<ServedStage> {
   const clock = createClock(options.start);
-  const directory = mkdtempSync(join(tmpdir(), 'tallybook-test-'));
+  const directory = newDirectory();
   const database = options.database ?? join(directory, 'stage.db');
   const [newId, randomBytes] = [options.newId ?? countedIds(), countedBytes()];
   const newCommandId = countedIds();

@@ -62,9 +62,7 @@ describe.runIf(executable !== undefined)('in a browser', () => {
   beforeAll(async () => {
     browser = await openBrowser(executable ?? '');
   }, 60_000);
-  afterAll(async () => {
-    await browser.close();
-  });
+  afterAll(async () => await browser.close());
 
   /** The page as a file at a width, with what it asked for and what it complained of. */
   async function open(name: string, width: number) {

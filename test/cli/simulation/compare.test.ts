@@ -101,9 +101,7 @@ beforeAll(async () => {
   await stage.tally(['import', 'events', usage, '--event-name', 'request', '--customer-column', 'account']);
   await stage.tally(['bill', 'run']);
 });
-afterAll(async () => {
-  await stage.close();
-});
+afterAll(async () => await stage.close());
 
 describe('tally simulate compare', () => {
   // Acme 60 at 1.00 and 2 seats, globex 120 at 0.50 and 2 seats.
