@@ -1,21 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createStage, madeOn } from '../support/stage.ts';
-import type { CommandStage } from '../support/stage.ts';
+import { made, openStage, stage } from '../support/use-stage.ts';
 
-let stage: CommandStage;
-beforeEach(async () => {
-  stage = await createStage('embedded');
-});
-afterEach(async () => {
-  await stage.close();
-});
-
-const idOf = async (...words: readonly string[]) => await madeOn(stage, ...words);
+beforeEach(async () => await openStage('embedded'));
 
 /** A contract over March, with an event of so many tokens. */
 async function subscribe(name: string, meter: readonly string[], tokens: string): Promise<string> {
-  const customer = await idOf(
+  const customer = await made(
     'customers',
     'create',
     '--name',
@@ -23,12 +14,12 @@ async function subscribe(name: string, meter: readonly string[], tokens: string)
     '--contact',
     'name=A,email=a@b.example,roles=primary',
   );
-  const meterId = await idOf('meters', 'create', '--code', name, '--display-name', name, ...meter);
+  const meterId = await made('meters', 'create', '--code', name, '--display-name', name, ...meter);
   const price = ['--model', 'USAGE', '--meter-id', meterId, '--unit-amount', '0.01', '--price-interval', 'MONTH'];
-  const pricing = await idOf('pricing', 'create', '--product-name', name, '--name', name, ...price);
-  const plan = await idOf('plans', 'create', '--name', name, '--item', `pricingId=${pricing}`);
+  const pricing = await made('pricing', 'create', '--product-name', name, '--name', name, ...price);
+  const plan = await made('plans', 'create', '--name', name, '--item', `pricingId=${pricing}`);
   const term = ['--start-date', '2026-03-01', '--end-date', '2026-04-01'];
-  const contract = await idOf('contracts', 'create', '--customer-id', customer, '--plan-id', plan, ...term);
+  const contract = await made('contracts', 'create', '--customer-id', customer, '--plan-id', plan, ...term);
   const { exitCode } = await stage.tally([
     'usage',
     'ingest',

@@ -3,23 +3,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage, madeOn } from '../support/stage.ts';
-import type { CommandStage } from '../support/stage.ts';
+import { made, openStage, stage } from '../support/use-stage.ts';
 
 const expiry = ['--expires-at', '2027-01-01T00:00:00Z'];
 
 describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) => {
-  let stage: CommandStage;
   let contract: string;
   beforeEach(async () => {
-    stage = await createStage(surface);
+    await openStage(surface);
     contract = await subscribe('acme');
   });
-  afterEach(async () => await stage.close());
-
-  const made = async (...words: string[]) => await madeOn(stage, ...words);
 
   const createCustomer = async (name: string) => {
     const contact = 'name=Ada,email=ada@example.com,roles=primary';

@@ -7,26 +7,21 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { checkOutputFile, writeOutputFile } from '../../src/cli/files/output-file.ts';
-import { createStage } from '../support/stage.ts';
-import type { CommandStage } from '../support/stage.ts';
 import { newDirectory } from '../support/temporary-files.ts';
+import { stage, useStage } from '../support/use-stage.ts';
 
-let stage: CommandStage;
+useStage('embedded');
 let events: string;
 let scenario: string;
 let previous: number;
 beforeAll(async () => {
-  stage = await createStage('embedded');
   events = join(stage.directory, 'events.csv');
   writeFileSync(events, 'timestamp,tokens\nnever,3\n');
   scenario = join(stage.directory, 'scenario.yaml');
   writeFileSync(scenario, 'start: 2026-03-01\nuntil: 2026-03-02\ncustomers: [{ id: acme, name: Acme Inc }]\n');
   previous = process.umask(0);
 });
-afterAll(async () => {
-  process.umask(previous);
-  await stage.close();
-});
+afterAll(() => void process.umask(previous));
 
 const importing = ['import', 'events', '--event-name', 'e', '--customer', 'c', '--timestamp', 'timestamp', '--yes'];
 

@@ -3,20 +3,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage, savedOn } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
+import type { Surface } from '../../support/stage.ts';
+import { openStage, saved, stage } from '../../support/use-stage.ts';
 
-let stage: CommandStage;
-afterEach(async () => await stage.close());
-
-const file = (name: string, rows: readonly string[]) => savedOn(stage, name, `${rows.join('\n')}\n`);
+const file = (name: string, rows: readonly string[]) => saved(name, `${rows.join('\n')}\n`);
 
 describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) => {
-  beforeEach(async () => {
-    stage = await createStage(surface);
-  });
+  beforeEach(async () => await openStage(surface));
 
   test('create makes each customer once, and never takes another of the same id for it', async () => {
     const header = 'name,externalCustomerId,contact.name,contact.email,contact.roles,tags,paymentProviderId,provider';

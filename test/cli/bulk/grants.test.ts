@@ -5,20 +5,16 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage, madeOn, savedOn } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
+import type { Surface } from '../../support/stage.ts';
 import { startFlakyProxy } from '../../support/flaky-proxy.ts';
 import type { FlakyProxy } from '../../support/flaky-proxy.ts';
+import { made, openStage, saved, stage } from '../../support/use-stage.ts';
 
-let stage: CommandStage;
 let proxy: FlakyProxy | undefined;
 afterEach(async () => {
   await proxy?.close();
   proxy = undefined;
-  await stage.close();
 });
-
-const made = async (...words: string[]) => await madeOn(stage, ...words);
 
 let plan: string;
 async function begin(surface: Surface, isFlaky = false): Promise<void> {
@@ -26,7 +22,7 @@ async function begin(surface: Surface, isFlaky = false): Promise<void> {
     proxy = await startFlakyProxy(url);
     return proxy.url;
   };
-  stage = await createStage(surface, isFlaky ? { proxy: throughProxy } : {});
+  await openStage(surface, isFlaky ? { proxy: throughProxy } : {});
   const price = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
   const pricing = await made('pricing', 'create', '--product-name', 'P', '--name', 'Fee', ...price);
   plan = await made('plans', 'create', '--name', 'Plan', '--item', `pricingId=${pricing}`);
@@ -40,7 +36,7 @@ async function contractOf(customer: string): Promise<string> {
 }
 const subscribe = async (name: string) => await contractOf(await enter(name));
 
-const file = (name: string, rows: readonly string[]) => savedOn(stage, name, `${rows.join('\n')}\n`);
+const file = (name: string, rows: readonly string[]) => saved(name, `${rows.join('\n')}\n`);
 const ledgerOf = async (contract: string) => {
   const { stdout } = await stage.tally(['credits', 'ledger', contract, '-o', 'json']);
   const { data } = JSON.parse(stdout) as {

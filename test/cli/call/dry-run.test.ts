@@ -3,22 +3,19 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage, madeOn } from '../../support/stage.ts';
-import type { ServedStage, Surface } from '../../support/stage.ts';
+import type { Surface } from '../../support/stage.ts';
+import { made, openStage, stage } from '../../support/use-stage.ts';
 
-let stage: ServedStage;
 let customer: string;
 let contract: string;
-afterEach(async () => await stage.close());
 
 const tally = async (...words: string[]) => await stage.tally(words);
-const made = async (...words: string[]) => await madeOn(stage, ...words);
 const json = async (...words: string[]): Promise<unknown> => JSON.parse((await tally(...words, '-o', 'json')).stdout);
 
 async function begin(surface: Surface): Promise<void> {
-  stage = await createStage(surface);
+  await openStage(surface);
   const contact = ['--contact', 'name=Ada,email=ada@acme.example,roles=primary'];
   const flat = ['--model', 'FLAT', '--unit-amount', '1', '--price-interval', 'MONTH'];
   customer = await made('customers', 'create', '--name', 'Acme', ...contact);
@@ -95,7 +92,7 @@ test('the clock is refused beforehand what reading it tells', async () => {
 });
 
 test('the clock of a database without records may be set anywhere, and a rehearsal says so', async () => {
-  stage = await createStage('embedded');
+  await openStage('embedded');
   const words = ['clock', 'set', '--to', '2020-01-01T00:00:00Z'];
   expect((await tally(...words, '--dry-run')).exitCode).toBe(0);
   expect((await tally(...words)).exitCode).toBe(0);

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { idWithin } from '../../../src/cli/call/kinds-of-id.ts';
 import { NotFoundError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
-import { createStage, madeOn } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { made, stage, useStage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 
-let stage: CommandStage;
+useStage('embedded');
 let customer = '';
 let contract = '';
 let grant = '';
@@ -16,20 +15,18 @@ let price = '';
 let invoice = '';
 
 beforeAll(async () => {
-  stage = await createStage('embedded');
-  const made = async (line: string) => await madeOn(stage, ...line.split(' '));
-  customer = await made(
+  const named = async (line: string) => await made(...line.split(' '));
+  customer = await named(
     'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=accounts_payable',
   );
-  price = await made(
+  price = await named(
     'pricing create --product-name Seats --name Seat --model FLAT --unit-amount 1 --price-interval MONTH',
   );
-  plan = await made(`plans create --name Team --item pricingId=${price}`);
-  contract = await made(`contracts create --customer-id ${customer} --plan-id ${plan} --start-date 2026-03-01`);
-  grant = await made(`credits grant ${contract} --amount-cents 500 --expires-at 2099-01-01T00:00:00Z`);
-  [invoice = ''] = (await made('invoices list')).split('\n');
+  plan = await named(`plans create --name Team --item pricingId=${price}`);
+  contract = await named(`contracts create --customer-id ${customer} --plan-id ${plan} --start-date 2026-03-01`);
+  grant = await named(`credits grant ${contract} --amount-cents 500 --expires-at 2099-01-01T00:00:00Z`);
+  [invoice = ''] = (await named('invoices list')).split('\n');
 });
-afterAll(async () => await stage.close());
 
 test.each([
   ['an entry', () => `${contract} nothing`, 'no ledger entry of this contract has this id: nothing', 'credits ledger'],
@@ -179,7 +176,7 @@ test('a number in small letters is known', async () => {
 });
 
 test('a list of deliveries that is empty because its filter names no endpoint says so, and no other does', async () => {
-  const endpoint = await madeOn(stage, 'webhooks', 'create', '--url', 'https://hooks.example.com/');
+  const endpoint = await made('webhooks', 'create', '--url', 'https://hooks.example.com/');
   const listed = async (id: string) => await stage.tally(['webhooks', 'deliveries', '--endpoint-id', id]);
   expect(await listed(customer)).toMatchObject({ exitCode: 0, stderr: `no endpoint has the id ${customer}\n` });
   expect(await listed(endpoint)).toMatchObject({ exitCode: 0, stderr: '' });

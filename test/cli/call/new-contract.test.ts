@@ -1,15 +1,12 @@
 /** What whoever makes a contract is told, where it may be a mistake: one on the same plan, one that begins long before. */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { madeOn } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
-import { stageWithAcme } from '../import/acme.ts';
+import type { Surface } from '../../support/stage.ts';
+import { made, stage } from '../../support/use-stage.ts';
+import { openStageWithAcme } from '../import/acme.ts';
 
-let stage: CommandStage;
-afterEach(async () => await stage.close());
-
-const named = async (line: string) => await madeOn(stage, ...line.split(' '));
+const named = async (line: string) => await made(...line.split(' '));
 
 /** What is told when the last of these contracts is made, each given as `start` or `start end`, and the ids of all. */
 async function making(
@@ -41,7 +38,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     ['one without an end', ['2026-02-01', '2030-01-01 2031-01-01'], 'since 2026-02-01'],
     ['a single day', ['2026-02-01 2027-02-01', '2027-01-31 2028-01-31'], '2026-02-01 to 2027-02-01'],
   ])('%s in common', async (_case, spans, time) => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     const { ids, told } = await making(spans);
     expect(told[0]).toBe(
       `warning: the customer already has another contract on this plan: ${ids[0]} (${time}); both are billed`,
@@ -56,7 +53,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
     ['one that begins when the other ends', ['2026-02-01 2027-02-01', '2027-02-01 2028-02-01']],
     ['one that ends when the other begins', ['2027-02-01', '2026-02-01 2027-02-01']],
   ])('nothing is said of %s', async (_case, spans) => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     expect((await making(spans)).told).toEqual([]);
   });
 });
@@ -68,7 +65,7 @@ test.each([
   ['in the year before, by a slip', '2025-04-01', '334 days'],
   ['on a later day', '2027-01-01', undefined],
 ])('a person is told of a contract that begins %s', async (_case, start, days) => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   const { ids, told } = await making([start], [], { isTerminal: true });
   const words = [
     `warning: the contract begins on ${start}, ${days} ago: the next bill run bills all periods that are over`,
@@ -82,24 +79,23 @@ test.each([
   ['to a script of a contract that begins long before', ['-o', 'name'], { isTerminal: true } as const],
   ['to a script that reads the table either', ['-o', 'table'], {}],
 ])('nothing is said %s', async (_case, flags, terminal) => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   expect((await making(['2020-02-01'], flags, terminal)).told).toEqual([]);
 });
 
 test('nothing is said of a second contract where nothing shall be', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   expect((await making(['2026-02-01', '2026-02-01'], ['--quiet'])).told).toEqual([]);
 });
 
 test('a contract is shown all the same, and nothing said of others, to a key that may not read any', async () => {
-  const served = await stageWithAcme('http');
-  stage = served;
+  await openStageWithAcme('http');
   const customer = await named('customers list');
   await making(['2026-02-01']);
   const plan = await named('plans list');
-  const made = await stage.tally(['keys', 'create', '--name', 'k', '--scopes', 'contracts:write', '--jq', '.data.key']);
+  const key = await stage.tally(['keys', 'create', '--name', 'k', '--scopes', 'contracts:write', '--jq', '.data.key']);
   const words = ['contracts', 'create', '--customer-id', customer, '--plan-id', plan, '--start-date', '2026-02-01'];
-  const env = { ...served.remote, TALLY_API_KEY: made.stdout.trim() };
+  const env = { ...stage.remote, TALLY_API_KEY: key.stdout.trim() };
   const { exitCode, stdout, stderr } = await stage.tally([...words, '-o', 'name'], {}, { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toMatch(/^[\da-f-]{36}\n$/);

@@ -1,18 +1,17 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { Dependencies } from '../../../src/cli/session/session.ts';
 import { BillingError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 
 const march = '--start-date 2026-03-01T00:00:00Z --end-date 2026-03-05T00:00:00Z';
 
 describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) => {
-  let stage: CommandStage;
+  useStage(surface, { start: '2026-03-04T12:00:00.000Z' });
   const ids: Record<string, string> = {};
   const tally = async (line: string) =>
     await stage.tally(
@@ -23,7 +22,6 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
   };
 
   beforeAll(async () => {
-    stage = await createStage(surface, { start: '2026-03-04T12:00:00.000Z' });
     await keep('meter', 'meters create --code T --display-name T --aggregation-key tokens --group-key model');
     await keep(
       'price',
@@ -42,7 +40,6 @@ describe.each(['embedded', 'http'] as const)('usage cost --by, %s', (surface) =>
       );
     }
   });
-  afterAll(async () => await stage.close());
 
   test('a day is what the cost rises by in it, so that tiers go on', async () => {
     const { stdout, stderr } = await tally(`usage cost --contract-id $contract ${march} --by day`);

@@ -4,20 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Answer } from '../../../src/operations/index.ts';
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { openStage, stage } from '../../support/use-stage.ts';
 import { catalog, dearer } from './catalog-sample.ts';
 import { createShell } from '../shell.ts';
 import type { Reply, Shell } from '../shell.ts';
 
-let stage: CommandStage;
-beforeEach(async () => {
-  stage = await createStage('embedded');
-});
-afterEach(async () => await stage.close());
+beforeEach(async () => await openStage('embedded'));
 
 const tally = async (line: string, input = '', rest = {}) => await stage.tally(line.split(' '), { input, ...rest });
 const apply = async (text: string, flags = '') => await tally(`catalog apply - --yes${flags}`, text);

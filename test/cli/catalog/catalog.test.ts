@@ -2,14 +2,13 @@
 
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandResult, CommandStage, Surface } from '../../support/stage.ts';
+import type { CommandResult, Surface } from '../../support/stage.ts';
+import { openStage, stage } from '../../support/use-stage.ts';
 import { damage } from '../../doctor/damage.ts';
 import { catalog, dearer } from './catalog-sample.ts';
 
-let stage: CommandStage;
 const tally = async (line: string, input = '', rest = {}) => await stage.tally(line.split(' '), { input, ...rest });
 const apply = async (text: string, flags = '') => await tally(`catalog apply - --yes${flags}`, text);
 const data = ({ stdout }: CommandResult) => JSON.parse(stdout).data;
@@ -18,10 +17,7 @@ const seats = '      - product: Seats\n        price: Seats\n        defaultQuan
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
 describe.each<Surface>(['embedded', 'http'])('%s:', (surface) => {
-  beforeEach(async () => {
-    stage = await createStage(surface);
-  });
-  afterEach(async () => await stage.close());
+  beforeEach(async () => await openStage(surface));
 
   test('what apply made is exported as the same file, and applying it again changes nothing', async () => {
     expect(await apply(catalog)).toMatchObject({ exitCode: 0 });
@@ -122,10 +118,7 @@ describe.each<Surface>(['embedded', 'http'])('%s:', (surface) => {
 });
 
 describe('on a database:', () => {
-  beforeEach(async () => {
-    stage = await createStage('embedded');
-  });
-  afterEach(async () => await stage.close());
+  beforeEach(async () => await openStage('embedded'));
 
   describe('what is not in the file', () => {
     const partOf = (text: string, section: string) => {

@@ -4,15 +4,12 @@ import { existsSync, linkSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
-
-let stage: CommandStage;
+import { openStage, stage } from '../../support/use-stage.ts';
 
 beforeEach(async () => {
-  stage = await createStage('embedded');
+  await openStage('embedded');
   await stage.tally([
     'customers',
     'create',
@@ -21,9 +18,6 @@ beforeEach(async () => {
     '--contact',
     'name=Ada,email=ada@acme.example,roles=primary',
   ]);
-});
-afterEach(async () => {
-  await stage.close();
 });
 
 const placeOf = (name: string): string => join(stage.directory, name);

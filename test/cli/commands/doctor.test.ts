@@ -2,13 +2,12 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { damage } from '../../doctor/damage.ts';
-import { createStage } from '../../support/stage.ts';
 import type { CommandStage } from '../../support/stage.ts';
+import { openStage, stage } from '../../support/use-stage.ts';
 
-let stage: CommandStage;
 let contractId: string;
 let database: string;
 
@@ -27,12 +26,9 @@ async function makeBook({ tally }: CommandStage): Promise<string> {
 }
 
 beforeEach(async () => {
-  stage = await createStage('embedded');
+  await openStage('embedded');
   contractId = await makeBook(stage);
   database = join(stage.directory, 'stage.db');
-});
-afterEach(async () => {
-  await stage.close();
 });
 
 /** A copy of the book with a changed ledger entry. */
@@ -131,9 +127,8 @@ describe('tally doctor', () => {
 
   test('is refused on a remote service, and with a field that it does not have', async () => {
     expect((await stage.tally(['doctor', '--columns', 'nothing'])).exitCode).toBe(2);
-    const remote = await createStage('http');
-    expect((await remote.tally(['doctor'])).exitCode).toBe(12);
-    await remote.close();
+    await openStage('http');
+    expect((await stage.tally(['doctor'])).exitCode).toBe(12);
   });
 
   test('does not make a database where there is none', async () => {
@@ -156,11 +151,10 @@ describe('tally doctor', () => {
 
 describe('tally credits verify', () => {
   test.each(['embedded', 'http'] as const)('shows the head of a sound ledger, %s', async (surface) => {
-    const own = await createStage(surface);
-    const id = await makeBook(own);
-    const { exitCode, stdout } = await own.tally(['credits', 'verify', id, '-o', 'json']);
-    const asTable = await own.tally(['credits', 'verify', id, '-o', 'table']);
-    await own.close();
+    await openStage(surface);
+    const id = await makeBook(stage);
+    const { exitCode, stdout } = await stage.tally(['credits', 'verify', id, '-o', 'json']);
+    const asTable = await stage.tally(['credits', 'verify', id, '-o', 'table']);
     expect(exitCode).toBe(0);
     expect(asTable).toMatchObject({ exitCode: 0, stderr: 'nothing wrong was found\n' });
     expect(JSON.parse(stdout)).toEqual({

@@ -1,16 +1,15 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { BillingError, NotFoundError } from '../../../src/errors.ts';
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 import { hostileName, invoiceDocument, shownName, textOf } from './sample.ts';
 
 describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (surface) => {
-  let stage: CommandStage;
+  useStage(surface);
   const ids: Record<string, string> = {};
   const tally = async (line: string, ...more: readonly string[]) => {
     const words = line.split(' ').map((word) => word.replaceAll(/\$(\w+)/g, (_all, name: string) => ids[name] ?? ''));
@@ -22,7 +21,6 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
   const file = (name: string) => join(stage.directory, name);
 
   beforeAll(async () => {
-    stage = await createStage(surface);
     await keep('meter', 'meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
     await keep(
       'price',
@@ -53,7 +51,6 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
         ?.split('\t')[0] ?? '';
     await tally('invoices finalize $invoice');
   });
-  afterAll(async () => await stage.close());
 
   test('an invoice has its customer, its address, its lines and what is due', async () => {
     const { stdout, stderr, exitCode } = await tally('invoices export $invoice');

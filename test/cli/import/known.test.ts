@@ -3,13 +3,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import type { CommandStage, Surface } from '../../support/stage.ts';
-import { stageWithAcme } from './acme.ts';
-
-let stage: CommandStage;
-afterEach(async () => await stage.close());
+import type { Surface } from '../../support/stage.ts';
+import { stage } from '../../support/use-stage.ts';
+import { openStageWithAcme } from './acme.ts';
 
 const good = ['1,2026-02-02 00:00:00,5', '2,2026-02-03 00:00:00,6'];
 
@@ -31,7 +29,7 @@ const hint =
 
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('of a file that comes again it says how many are not new', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     expect(await importing(good)).toEqual({ known: { unchanged: 0, replaced: 0 }, told: [] });
     expect(await importing([...good, '3,2026-02-04 00:00:00,7'])).toEqual({
       known: { unchanged: 2, replaced: 0 },
@@ -40,7 +38,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   });
 
   test('an older file that comes after its correction is a warning', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     await importing(['1,2026-02-02 00:00:00,50', '2,2026-02-03 00:00:00,6']);
     expect(await importing(good)).toEqual({
       known: { unchanged: 1, replaced: 1 },
@@ -49,7 +47,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   });
 
   test('so is a column as key that names several rows, in one file and over its batches', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     const rows = [1, 2, 3, 4, 5].map((day) => `same,2026-02-0${day} 00:00:00,${day}`);
     expect(await importing(rows, '--batch-size', '2')).toMatchObject({
       known: { unchanged: 0, replaced: 4 },
@@ -59,7 +57,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
 });
 
 test('a rehearsal on a database says it before', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await importing(good);
   expect(await importing(['1,2026-02-02 00:00:00,50'], '--dry-run')).toEqual({
     known: { unchanged: 0, replaced: 1 },
@@ -71,12 +69,12 @@ test('a rehearsal on a database says it before', async () => {
 });
 
 test('of a service that does not tell nothing is said', async () => {
-  stage = await stageWithAcme('http');
+  await openStageWithAcme('http');
   expect((await importing(good, '--dry-run')).known).toEqual({ unchanged: null, replaced: null });
 });
 
 test('a table for a program has both counts, empty where the service does not tell', async () => {
-  stage = await stageWithAcme('http');
+  await openStageWithAcme('http');
   await importing(good);
   const file = join(stage.directory, 'events.csv');
   const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme', '--key-column', 'id'];

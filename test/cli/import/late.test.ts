@@ -3,16 +3,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
 import { madeOn } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
-import { stageWithAcme } from './acme.ts';
-
-let stage: CommandStage;
-afterEach(async () => await stage.close());
+import { openStageWithAcme } from './acme.ts';
 
 const rows = ['timestamp,tokens', '2026-02-02 00:00:00,1', '2026-02-03 00:00:00,2', '2026-01-31 00:00:00,3'].join('\n');
 
@@ -27,7 +24,7 @@ const told = 'warning: 2 events came after the period was finalized: nothing is 
 const made = async (line: string) => await madeOn(stage, ...line.split(' '));
 
 test.each(['embedded', 'http'] as const)('%s: how many are late is said once, when they come', async (surface) => {
-  stage = await stageWithAcme(surface);
+  await openStageWithAcme(surface);
   const meter = await made('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
   const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
   const price = await made(`pricing create --product-name Inference --name Tokens ${usage}`);
@@ -54,7 +51,7 @@ test.each(['embedded', 'http'] as const)('%s: how many are late is said once, wh
 test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)(
   'an import goes on where that is %s',
   async (kind) => {
-    stage = await stageWithAcme('embedded');
+    await openStageWithAcme('embedded');
     const shell = createShell({
       reply: ({ name: asked }) => {
         if (asked === 'usage.late') throw new BillingError(kind, 'nothing to tell');

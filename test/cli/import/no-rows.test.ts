@@ -3,14 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import type { CommandStage } from '../../support/stage.ts';
-import { stageWithAcme } from './acme.ts';
+import { stage } from '../../support/use-stage.ts';
+import { openStageWithAcme } from './acme.ts';
 
-let stage: CommandStage;
-beforeEach(async () => (stage = await stageWithAcme('embedded')));
-afterEach(async () => await stage.close());
+beforeEach(async () => await openStageWithAcme('embedded'));
 
 const warning = 'warning: there is no row: nothing is imported';
 const header = 'timestamp,tokens\n';

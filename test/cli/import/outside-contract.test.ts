@@ -3,14 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { madeOn } from '../../support/stage.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
-import { stageWithAcme } from './acme.ts';
-
-let stage: CommandStage;
-afterEach(async () => await stage.close());
+import type { Surface } from '../../support/stage.ts';
+import { stage } from '../../support/use-stage.ts';
+import { openStageWithAcme } from './acme.ts';
 
 const hint = '  hint: send them again, under the same keys, with the contract of that time or with none';
 
@@ -31,7 +29,7 @@ async function toldOf(words: readonly string[]): Promise<readonly string[]> {
 
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('an import for a contract says how many of its rows are of another time', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     const contractId = await contractOfMarch();
     const file = join(stage.directory, 'events.csv');
     const days = ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'];
@@ -45,7 +43,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   });
 
   test('so does one event', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     const words = ['--contract-id', await contractOfMarch(), '--timestamp', '2026-02-28T12:00:00Z'];
     const event = ['--event-name', 'request', '--external-customer-id', 'acme', ...words];
     expect(await toldOf(['usage', 'ingest', ...event])).toEqual([

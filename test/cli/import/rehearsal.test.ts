@@ -3,15 +3,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { Billing } from '../../../src/operations/index.ts';
-import type { CommandStage, Surface } from '../../support/stage.ts';
+import type { Surface } from '../../support/stage.ts';
+import { stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
-import { stageWithAcme } from './acme.ts';
-
-let stage: CommandStage;
-afterEach(async () => await stage.close());
+import { openStageWithAcme } from './acme.ts';
 
 async function importing(rows: readonly string[], ...flags: readonly string[]) {
   const file = join(stage.directory, 'events.csv');
@@ -30,7 +28,7 @@ const wrong = [
 ];
 
 test('a file of which no row is taken says so, and whom it does not know', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   const file = join(stage.directory, 'events.csv');
   writeFileSync(file, 'timestamp,account\n2026-02-01 00:00:00,nobody\n');
   const words = ['import', 'events', file, '--event-name', 'request', '--customer-column', 'account'];
@@ -43,7 +41,7 @@ test('a file of which no row is taken says so, and whom it does not know', async
 
 describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('a rehearsal refuses the rows whose events are wrong by themselves, as the import does, and keeps nothing', async () => {
-    stage = await stageWithAcme(surface);
+    await openStageWithAcme(surface);
     const rehearsed = await importing([good, ...wrong], '--dry-run');
     expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 1, refused: 3 }, exitCode: 10 });
     expect((await stage.tally(['usage', 'events'])).stdout).toBe('');
@@ -54,7 +52,7 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
 });
 
 test('what a rehearsal opened is closed, also where the file stops it', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   let closed = 0;
   const call: Billing['call'] = async () => await Promise.resolve({ status: 200, body: { data: [] } } as never);
   const close = async () => void (await Promise.resolve((closed += 1)));
@@ -82,7 +80,7 @@ test.each([
 
 describe('in this process', () => {
   test('also what the service does not know, or forbids as it stands', async () => {
-    stage = await stageWithAcme('embedded');
+    await openStageWithAcme('embedded');
     const rows = [good, '2026-02-01 00:00:00,nobody,2,', '2026-02-01 00:00:00,acme,3,', '2099-01-01 00:00:00,acme,4,'];
     const rehearsed = await importing(rows, '--dry-run');
     expect(rehearsed).toMatchObject({ data: { rows: 4, accepted: 2, refused: 2 }, exitCode: 10 });
@@ -91,7 +89,7 @@ describe('in this process', () => {
   });
 
   test('also which rows replace or repeat those of an earlier batch, known to the service or not', async () => {
-    stage = await stageWithAcme('embedded');
+    await openStageWithAcme('embedded');
     const rowOf = (words: string) => `2026-02-01 00:00:00,${words}`;
     await importing([rowOf('acme,known,first')]);
     const keyed = 'new,a known,other known,first new,a new,b new,b single,c single,d known,first new,a';
@@ -104,7 +102,7 @@ describe('in this process', () => {
   });
 
   test('a row at the same instant, written otherwise, repeats that of an earlier batch', async () => {
-    stage = await stageWithAcme('embedded');
+    await openStageWithAcme('embedded');
     const times = ['2026-02-01T10:00:00Z', '2026-02-01T11:00:00+01:00', '2026-02-01T10:00:00.000Z'];
     const rows = times.map((time) => `${time},acme,same,`);
     for (const flags of [['--dry-run'], []]) {
@@ -117,7 +115,7 @@ describe('in this process', () => {
     ['a path', ''],
     ['a URL', 'file:'],
   ])('of a database that does not exist, given as %s, none is made', async (_case, scheme) => {
-    stage = await stageWithAcme('embedded');
+    await openStageWithAcme('embedded');
     const path = join(stage.directory, 'new.db');
     const target = ['--database', `${scheme}${path}`];
     expect(await importing([good], '--dry-run', ...target)).toMatchObject({ data: { accepted: 0, refused: 1 } });

@@ -3,17 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
 import { reviveExactJson } from '../../../src/exact-json.ts';
-import type { CommandStage } from '../../support/stage.ts';
-import { stageWithAcme } from './acme.ts';
+import { openStageWithAcme } from './acme.ts';
 import { root } from '../../support/sources.ts';
+import { stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
-
-let stage: CommandStage;
-afterEach(async () => await stage.close());
 
 const addMeter = async (code: string, ...flags: readonly string[]) => {
   const words = ['meters', 'create', '--code', code, '--display-name', code, ...flags];
@@ -38,7 +35,7 @@ const table = [
 ].join('\n');
 
 describe.each(['embedded', 'http'] as const)('%s', (surface) => {
-  beforeEach(async () => (stage = await stageWithAcme(surface)));
+  beforeEach(async () => await openStageWithAcme(surface));
 
   test('each meter that reads no number in a value says of how many, and where the first is', async () => {
     await addMeter('TOKENS', '--aggregation-key', 'tokens');
@@ -125,7 +122,7 @@ describe.each(['embedded', 'http'] as const)('%s', (surface) => {
 });
 
 describe('nothing is said', () => {
-  beforeEach(async () => (stage = await stageWithAcme('embedded')));
+  beforeEach(async () => await openStageWithAcme('embedded'));
 
   test.each([
     ['where no meter is', []],
@@ -165,7 +162,7 @@ describe('nothing is said', () => {
 });
 
 test('events that no meter takes are said to be so by their names, and a key that none of them has', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('READS', '--aggregation-key', 'bytes', '--event-type-filter', '{"include":["read"]}');
   const names = ['read', 'raed', 'reed', 'rea', 'd', 'raed'];
   const text = ['timestamp,what,size', ...names.map((name) => `2026-02-01 00:00:00,${name},1`)].join('\n');
@@ -186,7 +183,7 @@ test('events that no meter takes are said to be so by their names, and a key tha
 });
 
 test('as many names as are told are not followed by others, and a value of one line is told as a whole', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
   const long = 'x'.repeat(58);
   const rows = ['raed,1', 'reed,1', 'rea,1', `read,${long}`].map((row) => `2026-02-01 00:00:00,${row}`);
@@ -199,7 +196,7 @@ test('as many names as are told are not followed by others, and a value of one l
 });
 
 test('events of several names are looked at by the meters of each', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('READS', '--aggregation-key', 'size', '--event-type-filter', '{"include":["read"]}');
   await addMeter('WRITES', '--aggregation-key', 'size', '--event-type-filter', '{"exclude":["read"]}');
   const rows = ['read,1', 'write,a', 'read,b', 'write,c', 'write,2'].map((row) => `2026-02-01 00:00:00,${row}`);
@@ -212,7 +209,7 @@ test('events of several names are looked at by the meters of each', async () => 
 });
 
 test('a value reaches the terminal without its escapes, and no longer than a line', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('TOKENS', '--aggregation-key', 'tokens');
   const { stderr } = await importing(
     `timestamp,tokens\n2026-02-01 00:00:00,\u009b31m${'x'.repeat(4_000)}\n`,
@@ -224,7 +221,7 @@ test('a value reaches the terminal without its escapes, and no longer than a lin
 });
 
 test('a file that is read in a thread says the same', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('TOKENS', '--aggregation-key', 'tokens');
   // As large as what is read in a thread.
   const rows = Array.from({ length: 300 }, (_, row) => `2026-02-01 00:00:00,${row},${'x'.repeat(4_000)}`);
@@ -239,14 +236,14 @@ test('a file that is read in a thread says the same', async () => {
 });
 
 test('the events are shown of the organization that they were imported into', async () => {
-  stage = await stageWithAcme('embedded');
+  await openStageWithAcme('embedded');
   await addMeter('TOKENS', '--aggregation-key', 'tokens');
   const { stderr } = await importing(table, ...ofRequests, '--org', 'default');
   expect(stderr).toContain('; see the keys with: tally usage events --org default\n');
 });
 
 describe('an import does not need the meters', () => {
-  beforeEach(async () => (stage = await stageWithAcme('embedded')));
+  beforeEach(async () => await openStageWithAcme('embedded'));
 
   test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)('%s', async (kind) => {
     const shell = createShell({

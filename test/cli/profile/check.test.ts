@@ -7,12 +7,11 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { clockWords } from '../../../src/cli/profile/service-check.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { createStage } from '../../support/stage.ts';
-import type { ServedStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
@@ -84,13 +83,11 @@ function stored(shell: Shell): boolean {
 }
 
 describe('a service of ours', () => {
-  let stage: ServedStage;
+  useStage('http');
   let url: string;
-  beforeAll(async () => {
-    stage = await createStage('http');
+  beforeAll(() => {
     url = stage.remote.TALLY_BASE_URL;
   });
-  afterAll(async () => await stage.close());
 
   async function keyWith(scopes: string, ...words: string[]): Promise<string> {
     const { stdout } = await stage.tally(['keys', 'create', '--name', 'k', '--scopes', scopes, '-o', 'json', ...words]);

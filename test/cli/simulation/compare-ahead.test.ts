@@ -2,12 +2,13 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
+useStage('embedded');
+
 test('what was recorded at the very instant of the clock, or ahead of it, is repeated: drafts have it', async () => {
-  const stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-01-01' } });
@@ -29,7 +30,6 @@ test('what was recorded at the very instant of the clock, or ahead of it, is rep
   const grant = ['--grant', 'amount-cents=100'];
   const all = await compared(...grant);
   const before = await compared(...grant, '--to', '2026-01-20');
-  await stage.close();
 
   expect(all).toMatchObject({
     eventCount: 3,

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { createStage, savedOn } from '../../support/stage.ts';
 import {
   createContract,
   createCustomer,
@@ -12,10 +11,12 @@ import {
   createMeter,
   createPrice,
 } from '../../support/usage-scenario.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
+useStage('embedded');
+
 test('a fee of a year that was billed before a cancellation stays whole in a replay, at the old price and at a new one', async () => {
-  const stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-03-01' } });
@@ -35,7 +36,7 @@ test('a fee of a year that was billed before a cancellation stays whole in a rep
   await world.close();
 
   const dearer = `pricing: [{ product: Seats, name: Seat, model: FLAT, priceInterval: YEAR, unitAmount: 240 }]`;
-  const compare = ['simulate', 'compare', '--database', database, '--catalog', savedOn(stage, 'dearer.yaml', dearer)];
+  const compare = ['simulate', 'compare', '--database', database, '--catalog', saved('dearer.yaml', dearer)];
   const found = async (...flags: string[]) => {
     const { stdout } = await stage.tally([...compare, ...flags, '-o', 'json']);
     const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: unknown[] } };
@@ -45,7 +46,6 @@ test('a fee of a year that was billed before a cancellation stays whole in a rep
   const all = await found();
   const early = await found('--to', '2026-05-01');
   const moved = await found('--start-date', '2026-04-01');
-  await stage.close();
   expect(all).toEqual({
     rows: [
       [12000, 12000, 24000],

@@ -1,18 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
-let stage: CommandStage;
+useStage('embedded');
 let usual: readonly string[];
 
 beforeAll(async () => {
-  stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
   usual = ['simulate', 'compare', '--database', database, '--to', '2026-02-01', '-o', 'json'];
   const world = await createWorld({ database });
@@ -27,7 +25,6 @@ beforeAll(async () => {
   await world.call('clock.advance', { body: { to: '2026-02-02' } });
   await world.close();
 });
-afterAll(async () => await stage.close());
 
 test('a customer with a contract that cannot be repeated is in no amount, and the command ends as one that is not complete', async () => {
   const tiers = { tiering: 'GRADUATED', pricingTiers: [{ unitAmount: '3' }] };

@@ -2,19 +2,17 @@
 
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 
-import { createStage, savedOn } from '../../support/stage.ts';
-import type { ServedStage } from '../../support/stage.ts';
 import { createCustomer, createFlatPrice, createMeter, createPrice } from '../../support/usage-scenario.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 import { countedIds, createWorld } from '../../support/world.ts';
 
-let stage: ServedStage;
+useStage('http');
 let found: Record<string, readonly unknown[]>;
 let notes: readonly { readonly customer: string; readonly note: string }[];
 
 beforeAll(async () => {
-  stage = await createStage('http', { start: '2026-03-01T00:00:00.000Z' });
   const nextId = countedIds();
   const newId = () => nextId().replace(/^0190/, '0191');
   const world = await createWorld({ database: join(stage.directory, 'stage.db'), clock: stage.clock, newId });
@@ -58,7 +56,7 @@ beforeAll(async () => {
   await stage.tally(['pull', '--to', mirror, '--contract', ...contracts, '--published']);
   const dearer = `pricing: [{ product: Seats, name: Year, model: FLAT, priceInterval: YEAR, unitAmount: 240 }]`;
   const compare = ['simulate', 'compare', '--database', mirror, '--to', '2026-06-01', '-o', 'json'];
-  const { stdout } = await stage.tally([...compare, '--catalog', savedOn(stage, 'dearer.yaml', dearer)]);
+  const { stdout } = await stage.tally([...compare, '--catalog', saved('dearer.yaml', dearer)]);
   const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: typeof notes } };
   found = Object.fromEntries(
     data.customers.map((row) => [
@@ -67,9 +65,6 @@ beforeAll(async () => {
     ]),
   );
   ({ notes } = data);
-});
-afterAll(async () => {
-  await stage.close();
 });
 
 test.each([

@@ -5,11 +5,10 @@ import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { createMaintenance } from '../../../src/engine/maintenance.ts';
-import { createStage, madeOn, savedOn } from '../../support/stage.ts';
-import type { ServedStage } from '../../support/stage.ts';
+import { made, saved, stage, useStage } from '../../support/use-stage.ts';
 
 interface Prices {
   readonly request: string;
@@ -66,14 +65,12 @@ interface Compared {
   readonly quantityCount?: number;
 }
 
-let stage: ServedStage;
+useStage('http', { start: '2026-01-01T00:00:00.000Z' });
 let mirror: string;
 let source: string;
 let contracts: string[];
 let plan: string;
 
-const file = (name: string, content: string) => savedOn(stage, name, content);
-const made = async (...words: string[]) => await madeOn(stage, ...words);
 /** What the interface does not offer, as the owner of the database. */
 async function owned(...words: string[]): Promise<void> {
   expect((await stage.tally([...words, '--yes'], {}, { env: { TALLY_DATABASE: source } })).exitCode).toBe(0);
@@ -96,14 +93,13 @@ async function both(...flags: string[]) {
     : ['acme', 'globex', 'initech'].flatMap((name) => ['--customer', name]);
   return [shown(await compared(mirror, ...flags)), shown(await compared(source, ...those, ...flags))] as const;
 }
-const dearer = (instead: Partial<Prices>) => file('dearer.yaml', catalogText({ ...today, ...instead }));
+const dearer = (instead: Partial<Prices>) => saved('dearer.yaml', catalogText({ ...today, ...instead }));
 
 /** January to March of three customers: with prepaid credits, with promotional ones and a budget, and with prices agreed on. */
 beforeAll(async () => {
-  stage = await createStage('http', { start: '2026-01-01T00:00:00.000Z' });
   source = join(stage.directory, 'stage.db');
   mirror = join(stage.directory, 'mirror.db');
-  await stage.tally(['catalog', 'apply', file('catalog.yaml', catalogText(today)), '--yes']);
+  await stage.tally(['catalog', 'apply', saved('catalog.yaml', catalogText(today)), '--yes']);
   plan = await made('plans', 'list');
   const pricing = JSON.parse((await stage.tally(['pricing', 'list', '-o', 'json'])).stdout) as {
     data: { id: string; name: string; meterId?: string }[];
@@ -171,14 +167,13 @@ beforeAll(async () => {
       `2026-${date}T07:00:00Z,${name},peak,,,eu,${17 + customer - day}`,
     ]),
   );
-  const usage = file('usage.csv', ['timestamp,account,event,tokens,model,region,peak', ...lines].join('\n'));
+  const usage = saved('usage.csv', ['timestamp,account,event,tokens,model,region,peak', ...lines].join('\n'));
   stage.clock.set('2026-03-20T00:00:00Z');
   const columns = ['--event-name-column', 'event', '--customer-column', 'account'];
   await succeeds('import', 'events', usage, ...columns);
   await stage.tally(['bill', 'run', '--yes']);
   await succeeds('pull', '--to', mirror, '--contract', ...contracts.slice(0, 3), '--plan', plan);
 });
-afterAll(async () => await stage.close());
 
 describe('a comparison on a mirror says to the cent what one on its service says', () => {
   test.each<[string, Partial<Prices>]>([
@@ -198,7 +193,7 @@ describe('a comparison on a mirror says to the cent what one on its service says
     ['without meters', () => catalogText({ ...today, small: '0.03' }).replace(/meters:[^]*?rateCards:/, 'rateCards:')],
     ['without a price of the plan', () => catalogText(today).replace('- { product: Seats, price: Platform }\n', '')],
   ])('of a catalog %s', async (_lack, text) => {
-    const [found, there] = await both('--catalog', file('other.yaml', text()));
+    const [found, there] = await both('--catalog', saved('other.yaml', text()));
     expect(found).toEqual(there);
   });
 
@@ -268,24 +263,24 @@ describe('on a mirror', () => {
         '  - { product: Inference, name: Images, model: USAGE, meter: IMAGES, priceInterval: MONTH, unitAmount: 5 }\nplans:',
       )
       .replace('displayName: Images }', 'displayName: Images, aggregationType: COUNT }');
-    const { stderr, exitCode } = await run(mirror, '--catalog', file('images.yaml', other));
+    const { stderr, exitCode } = await run(mirror, '--catalog', saved('images.yaml', other));
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Inference / Images: the mirror has no usage')]);
   });
 
   test('a rate card without a price of its meter is known by what it names, or refused where several have that', async () => {
     const rates = (dimension: string) =>
       `rateCards: [{ meter: TOKENS, fallbackUnitAmount: 0.1, rates: [{ dimensions: { ${dimension} }, unitAmount: 0.3 }] }]`;
-    const known = ['--catalog', file('known.yaml', rates('model: small'))];
+    const known = ['--catalog', saved('known.yaml', rates('model: small'))];
     const [found, there] = await both(...known);
     expect(found).toEqual(there);
     expect((await run(mirror, ...known)).stderr).toContain('TOKENS is taken to be the meter of Tokens');
-    const { stderr, exitCode } = await run(mirror, '--catalog', file('unknown.yaml', rates('region: eu')));
+    const { stderr, exitCode } = await run(mirror, '--catalog', saved('unknown.yaml', rates('region: eu')));
     expect([exitCode, stderr]).toEqual([8, expect.stringContaining('name a price of TOKENS under pricing too')]);
   });
 
   test('prices that were billed by two meters cannot go to one', async () => {
     const other = catalogText(today).replace('meter: PEAK\n', 'meter: REQUESTS\n');
-    const { stderr, stdout, exitCode } = await run(mirror, '--catalog', file('one-meter.yaml', other));
+    const { stderr, stdout, exitCode } = await run(mirror, '--catalog', saved('one-meter.yaml', other));
     expect([exitCode, stdout]).toEqual([8, '']);
     expect(stderr).toContain('one-meter.yaml:');
     expect(stderr).toContain('were billed by different meters');

@@ -7,14 +7,15 @@ import { describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { dumpOf } from '../../reliability/store-dump.ts';
 import { usePostgres } from '../../support/postgres.ts';
-import { createStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { writeYear } from '../../support/year-of-books.ts';
 
 const postgres = await usePostgres();
 
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
+  useStage('embedded');
+
   test('a year says what it says on SQLite, and nothing is written to it', async () => {
-    const stage = await createStage('embedded');
     const server = (await postgres?.create()) ?? '';
     const file = join(stage.directory, 'year.db');
     for (const database of [server, file]) {
@@ -36,6 +37,5 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     expect(there).toEqual(here);
     expect(there.exitCode).toBe(0);
     expect(await content()).toEqual(before);
-    await stage.close();
   }, 60_000);
 });

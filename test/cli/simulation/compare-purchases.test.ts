@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
 import { readHistory } from '../../../src/cli/simulation/history.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import { subscribe } from '../../support/billing-scenario.ts';
-import { createStage, madeOn, savedOn } from '../../support/stage.ts';
 import {
   createContract,
   createCustomer,
@@ -14,7 +13,10 @@ import {
   createPrice,
   send,
 } from '../../support/usage-scenario.ts';
+import { made, openStage, saved, stage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
+
+beforeEach(async () => await openStage('embedded'));
 
 const catalogText = `products: [{ name: Inference }]
 meters: [{ code: TOKENS, displayName: Tokens, aggregationType: SUM, aggregationKey: tokens }]
@@ -24,9 +26,7 @@ plans: [{ name: Standard, items: [{ product: Inference, price: Tokens }] }]
 `;
 
 test('a replay repeats later purchases of credits, whether or not the contract began with some', async () => {
-  const stage = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
-  const made = async (...words: string[]) => await madeOn(stage, ...words);
-  const catalog = savedOn(stage, 'catalog.yaml', catalogText);
+  const catalog = saved('catalog.yaml', catalogText);
   await stage.tally(['catalog', 'apply', catalog, '--yes']);
   const plan = ['--plan-id', await made('plans', 'list'), '--start-date', '2026-03-01'];
   const contact = ['--contact', 'name=Ada,email=ada@example.com,roles=accounts_payable'];
@@ -43,7 +43,6 @@ test('a replay repeats later purchases of credits, whether or not the contract b
 
   const flags = ['--catalog', catalog, '--to', '2026-04-01', '-o', 'json'];
   const { stdout } = await stage.tally(['simulate', 'compare', ...flags]);
-  await stage.close();
 
   const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: unknown[] } };
   // 100.00 of usage each: acme buys 5.00 with its contract and has 25.00 paid by credits, globex 20.00.
@@ -55,7 +54,6 @@ test('a replay repeats later purchases of credits, whether or not the contract b
 });
 
 test('a replay bills a contract until it was cancelled, no invoice that was, and pays from grants what they pay for', async () => {
-  const stage = await createStage('embedded');
   const database = join(stage.directory, 'history.db');
   const world = await createWorld({ database });
   await world.call('clock.set', { body: { to: '2026-03-01' } });
@@ -102,7 +100,6 @@ test('a replay bills a contract until it was cancelled, no invoice that was, and
 
   const useless = ['--grant', 'amount-cents=1,at=2026-03-01,expires-at=2026-03-01T00:00:00.001Z'];
   const { stdout } = await stage.tally(['simulate', 'compare', '--database', database, ...useless, '-o', 'json']);
-  await stage.close();
   const { data } = JSON.parse(stdout) as { data: { customers: Record<string, unknown>[]; notes: unknown[] } };
   // A seat of 31.00, credits of 5.00, tokens of 6.00 that are paid, and calls of 30.00 less 3.00 and 0.60 of credits.
   expect(data.customers.map((row) => [row['customer'], row['billedCents'], row['beforeCents']])).toEqual([

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
 interface Compared {
@@ -13,14 +12,7 @@ interface Compared {
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
 }
 
-let stage: CommandStage;
-
-beforeAll(async () => {
-  stage = await createStage('embedded');
-});
-afterAll(async () => {
-  await stage.close();
-});
+useStage('embedded');
 
 const newCard = {
   rates: [

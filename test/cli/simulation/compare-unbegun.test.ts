@@ -1,19 +1,12 @@
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
-let stage: CommandStage;
-beforeAll(async () => {
-  stage = await createStage('embedded');
-});
-afterAll(async () => {
-  await stage.close();
-});
+useStage('embedded');
 
 test('usage that names a contract which never began is billed on no other contract', async () => {
   const database = join(stage.directory, 'never-began.db');

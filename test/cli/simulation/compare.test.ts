@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { percentOf } from '../../../src/cli/simulation/comparison.ts';
 import { textOfNumber } from '../../../src/exact-json.ts';
 import { root } from '../../support/sources.ts';
-import { createStage, madeOn, savedOn } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { createStage } from '../../support/stage.ts';
 import { newDirectory } from '../../support/temporary-files.ts';
+import { made, saved, stage, useStage } from '../../support/use-stage.ts';
 import { writeYear } from '../../support/year-of-books.ts';
 
-let stage: CommandStage;
+useStage('embedded');
 let catalog: string;
 
 /** A request costs a dollar, and a seat 10.00 USD a month. */
@@ -32,8 +32,6 @@ interface Compared {
   readonly notes: readonly { readonly customer: string; readonly note: string }[];
 }
 
-const file = (name: string, content: string) => savedOn(stage, name, content);
-const made = async (...words: string[]) => await madeOn(stage, ...words);
 const run = async (...flags: string[]) => await stage.tally(['simulate', 'compare', ...flags]);
 async function compared(...flags: string[]): Promise<Compared> {
   const { stdout, stderr, exitCode } = await run(...flags, '-o', 'json');
@@ -52,8 +50,7 @@ const rows = ({ customers }: Compared) =>
 
 /** March and April: acme sends 30 requests a month; globex 60, for which it agreed on 0.50 USD. Each has a seat of 10.00 a month. */
 beforeAll(async () => {
-  stage = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
-  catalog = file('catalog.yaml', catalogText('1'));
+  catalog = saved('catalog.yaml', catalogText('1'));
   await stage.tally(['catalog', 'apply', catalog, '--yes']);
   const planId = await made('plans', 'list');
   const prices = (await made('pricing', 'list')).split('\n');
@@ -96,17 +93,16 @@ beforeAll(async () => {
       `${day}T1${hour}:00:00Z,globex,large`,
     ]).flat(),
   );
-  const usage = file('usage.csv', ['timestamp,account,model', ...lines].join('\n'));
+  const usage = saved('usage.csv', ['timestamp,account,model', ...lines].join('\n'));
   stage.clock.set('2026-05-01T00:00:00Z');
   await stage.tally(['import', 'events', usage, '--event-name', 'request', '--customer-column', 'account']);
   await stage.tally(['bill', 'run']);
 });
-afterAll(async () => await stage.close());
 
 describe('tally simulate compare', () => {
   // Acme 60 at 1.00 and 2 seats, globex 120 at 0.50 and 2 seats.
   test('shows what another price would have meant, and leaves what a contract agreed on', async () => {
-    const found = await compared('--catalog', file('dearer.yaml', catalogText('1.50')), '--to', '2026-05-01');
+    const found = await compared('--catalog', saved('dearer.yaml', catalogText('1.50')), '--to', '2026-05-01');
     expect(rows(found)).toEqual([
       ['acme', 8000, 11000, 3000],
       ['globex', 8000, 8000, 0],
@@ -127,14 +123,14 @@ describe('tally simulate compare', () => {
 
   test('makes the plan of the same name anew: a price that it loses is not billed any more', async () => {
     const without = catalogText('1').replace(', { product: Seats, price: Seat }', '');
-    expect(rows(await compared('--catalog', file('no-seats.yaml', without), '--to', '2026-05-01'))).toEqual([
+    expect(rows(await compared('--catalog', saved('no-seats.yaml', without), '--to', '2026-05-01'))).toEqual([
       ['acme', 8000, 6000, -2000],
       ['globex', 8000, 6000, -2000],
     ]);
   });
 
   test('counts only billing periods of the window', async () => {
-    const dearer = file('dearer.yaml', catalogText('2'));
+    const dearer = saved('dearer.yaml', catalogText('2'));
     expect(rows(await compared('--catalog', dearer, '--from', '2026-04-01', '--to', '2026-05-01'))).toEqual([
       ['acme', 4000, 7000, 3000],
       ['globex', 4000, 4000, 0],
@@ -277,7 +273,7 @@ describe('a replay of an unchanged history bills what was billed', () => {
   });
 
   test('also after the catalog has changed, and on a plan that is archived; the new prices are another catalog', async () => {
-    const old = await createStage('embedded', { start: '2026-03-01T00:00:00.000Z' });
+    const old = await createStage('embedded');
     const tally = async (...argv: string[]) => (await old.tally([...argv, '--quiet'])).stdout.trim();
     const write = (name: string, unitAmount: string) => {
       const path = join(old.directory, name);

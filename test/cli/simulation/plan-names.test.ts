@@ -3,16 +3,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 
-let stage: CommandStage;
-beforeAll(async () => {
-  stage = await createStage('embedded');
-});
-afterAll(async () => await stage.close());
+useStage('embedded');
 
 const small = '[{ product: Seats, price: Small }]';
 const large = '[{ product: Seats, price: Large }]';

@@ -1,20 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
 import { root } from '../../support/sources.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 import { attributesOf } from './xml.ts';
 
-let stage: CommandStage;
-beforeAll(async () => {
-  stage = await createStage('embedded');
-});
-afterAll(async () => {
-  await stage.close();
-});
+useStage('embedded');
 
 const examples = readdirSync(join(root, 'examples')).filter(
   (name) => name.endsWith('.yaml') && readFileSync(join(root, 'examples', name), 'utf8').includes('\nuntil:'),

@@ -2,18 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createStage } from '../../support/stage.ts';
-import type { CommandStage } from '../../support/stage.ts';
+import { stage, useStage } from '../../support/use-stage.ts';
 
-let stage: CommandStage;
-beforeAll(async () => {
-  stage = await createStage('embedded');
-});
-afterAll(async () => {
-  await stage.close();
-});
+useStage('embedded');
 
 /** A request costs a dollar; usage that names no contract is billed on the first. */
 const scenario = `start: 2026-03-01
