@@ -7,9 +7,9 @@ import type { LocalValues } from '../command-line/invocation.ts';
 import { judgeGrant } from '../operator/granting.ts';
 import type { JournalContext } from '../operator/journal-context.ts';
 import { journalContext } from '../session/open-billing.ts';
-import { timeoutOf } from '../session/open-session.ts';
+import { reading } from '../session/open-session.ts';
 import { patienceMilliseconds } from '../session/prompts.ts';
-import type { Session } from '../session/session.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 
 /** Where a write is to go, before anybody has agreed to it. */
@@ -32,13 +32,9 @@ export async function rehearseFirst(
   rehearsal: CallInput,
   { session, target }: Asking,
 ): Promise<void> {
-  const options = { timeoutMilliseconds: timeoutOf(session.flags), isRehearsal: true };
-  const opened = await session.dependencies.openBilling(target, options);
-  try {
-    await opened.billing.call(operation, rehearsal);
-  } finally {
-    await opened.close();
-  }
+  await reading(session, target, async ({ billing }) => await billing.call(operation, rehearsal), {
+    isRehearsal: true,
+  });
 }
 
 /** The policy's refusal of each grant, undefined if it permits it. Other errors are ignored: sending reports them better. */
@@ -48,14 +44,11 @@ export async function refusalsOf(
 ): Promise<readonly (BillingError | undefined)[]> {
   const context = await journalContext(session, target, local);
   if (context.policy === undefined) return [];
-  const options = { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true };
-  const opened = await session.dependencies.openBilling(target, options);
   const refusals: (BillingError | undefined)[] = [];
-  try {
-    for (const input of inputs) refusals.push(await refusalOf(input, opened.billing, context));
-  } finally {
-    await opened.close();
-  }
+  const judge = async ({ billing }: OpenBilling) => {
+    for (const input of inputs) refusals.push(await refusalOf(input, billing, context));
+  };
+  await reading(session, target, judge, { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true });
   return refusals;
 }
 

@@ -1,12 +1,12 @@
 /** Whom or what a write is about, for the person who has to agree to it: an id alone says little. */
 
-import { BillingError } from '../../errors.ts';
 import type { Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { loadManifest } from '../command-line/manifest.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { render } from '../output/output.ts';
-import type { Session } from '../session/session.ts';
+import { reading } from '../session/open-session.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -26,25 +26,21 @@ export async function subjectOf(
   const nothing = vouch('');
   if (named?.reference === undefined) return nothing;
   const { commands } = await loadManifest(named.reference);
-  const reading = commands.find(({ verb }) => verb === 'get');
-  const [idOf] = reading?.positionals ?? [];
-  if (reading === undefined || idOf === undefined) return nothing;
+  const read = commands.find(({ verb }) => verb === 'get');
+  const [idOf] = read?.positionals ?? [];
+  if (read === undefined || idOf === undefined) return nothing;
+  const shownBy = async ({ billing }: OpenBilling) =>
+    await ifTold(async () => {
+      const id = String(params[named.name]);
+      const { body } = await billing.call(read.operation as OperationName, { params: { [idOf.name]: id } });
+      const { view, fields } = read;
+      const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr, isBeside: true } as const;
+      const { rows } = rowsOf(body, view);
+      const table = await render({ rows }, { ...view, rows: 'rows' }, shown);
+      return vouch(`${table}${await customerOf(rows[0], billing)}`);
+    });
   const options = { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true };
-  const opened = await session.dependencies.openBilling(target, options);
-  try {
-    const id = String(params[named.name]);
-    const { body } = await opened.billing.call(reading.operation as OperationName, { params: { [idOf.name]: id } });
-    const { view, fields } = reading;
-    const shown = { choice: { format: 'table' }, fields, stdout: session.terminal.stderr, isBeside: true } as const;
-    const { rows } = rowsOf(body, view);
-    const table = await render({ rows }, { ...view, rows: 'rows' }, shown);
-    return vouch(`${table}${await customerOf(rows[0], opened.billing)}`);
-  } catch (error) {
-    if (error instanceof BillingError) return nothing;
-    throw error;
-  } finally {
-    await opened.close();
-  }
+  return (await reading(session, target, shownBy, options)) ?? nothing;
 }
 
 /** The customer's name: the row has only an id. */

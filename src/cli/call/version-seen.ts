@@ -9,8 +9,8 @@ import { loadOutline, loadOutlines, roomOf } from '../../operations/index.ts';
 import type { OperationName } from '../../operations/index.ts';
 import { pathParameters } from '../../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../../operations/operation.ts';
-import { timeoutOf } from '../session/open-session.ts';
-import type { Session } from '../session/session.ts';
+import { reading } from '../session/open-session.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 
 /** An addition touches nothing that somebody else may have changed. */
@@ -28,24 +28,21 @@ export async function withVersionSeen(
   const operation = await loadOutline(name);
   if (input.ifMatch !== undefined || operation.versioned !== true || !changing.has(operation.route?.method))
     return input;
-  const reading = readingOf(operation, await loadOutlines(roomOf(name)));
-  if (reading === undefined) return input;
-  const names = pathParameters(reading.route?.path ?? '');
+  const read = readingOf(operation, await loadOutlines(roomOf(name)));
+  if (read === undefined) return input;
+  const names = pathParameters(read.route?.path ?? '');
   const params = Object.fromEntries(Object.entries(input.params ?? {}).filter(([each]) => names.includes(each)));
-  const opened = await session.dependencies.openBilling(target, {
-    timeoutMilliseconds: timeoutOf(session.flags),
-    // Nobody has agreed to anything yet, not even to creating a database.
-    isRehearsal: true,
-  });
-  try {
-    const { etag } = await opened.billing.call(reading.name as OperationName, { params });
-    return etag === undefined ? input : { ...input, ifMatch: etag };
-  } catch (error) {
-    if (error instanceof BillingError && ignored.has(error.kind)) return input;
-    throw error;
-  } finally {
-    await opened.close();
-  }
+  const seen = async ({ billing }: OpenBilling) => {
+    try {
+      const { etag } = await billing.call(read.name as OperationName, { params });
+      return etag === undefined ? input : { ...input, ifMatch: etag };
+    } catch (error) {
+      if (error instanceof BillingError && ignored.has(error.kind)) return input;
+      throw error;
+    }
+  };
+  // Nobody has agreed to anything yet, not even to creating a database.
+  return await reading(session, target, seen, { isRehearsal: true });
 }
 
 /** The operation that reads the versions of a room: a versioned GET whose path begins the path of the change. */

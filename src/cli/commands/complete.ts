@@ -12,6 +12,7 @@ import { globalFlags } from '../command-line/global-flags.ts';
 import { localReferences, profileFlags } from '../command-line/local-references.ts';
 import { isClearable } from '../command-line/manifest.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';
+import { reading } from '../session/open-session.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule, Declaring } from './command.ts';
 
@@ -119,10 +120,8 @@ async function stored(
   const target = await session.embeddedTarget();
   if (target === undefined || !existsSync(target.database)) return [];
   const { choicesOf } = await import('../session/choices.ts');
-  const opened = await session.dependencies.openBilling(target, { timeoutMilliseconds: undefined, isReading: true });
-  try {
-    return await choicesOf(kind, opened.billing, { contractId: firstId, most: mostCandidates });
-  } finally {
-    await opened.close();
-  }
+  const place = { contractId: firstId, most: mostCandidates };
+  return await reading(session, target, async ({ billing }) => await choicesOf(kind, billing, place), {
+    isReading: true,
+  });
 }

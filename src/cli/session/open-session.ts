@@ -5,7 +5,7 @@ import { chooseOutput } from '../output/output.ts';
 import { createProfileStore } from '../target/profiles.ts';
 import type { ProfileStore } from '../target/profiles.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
-import type { Dependencies, OpenBilling, Opening, Session } from './session.ts';
+import type { Dependencies, OpenBilling, OpenBillingOptions, Opening, Session } from './session.ts';
 import { resolveEmbedded, resolveTarget } from '../target/target.ts';
 import type { EmbeddedTarget, Target, TargetOptions } from '../target/target.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -94,8 +94,9 @@ export async function reading<T>(
   { dependencies, flags }: Session,
   target: Target,
   read: (opened: OpenBilling) => Promise<T>,
+  options: Partial<OpenBillingOptions> = {},
 ): Promise<T> {
-  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), ...options });
   try {
     return await read(opened);
   } finally {
