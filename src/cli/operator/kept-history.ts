@@ -15,7 +15,7 @@ import { isAsSealed, seal } from './journal-line.ts';
 import type { CallState, JournalFacts } from './journal-line.ts';
 
 /** Another form of the file gets another number. */
-const form = 1;
+const form = 2;
 
 interface KeptFile {
   readonly form: number;
@@ -86,7 +86,8 @@ function keptOf(mark: Mark, { grants, sums, openCalls }: KnownHistory): KeptFile
 function keptGrant(grant: KnownGrant, place: number): KeptGrant {
   const { contractId, externalId, operator, at, amountCents, state, tries } = grant;
   const kept = [place, contractId, externalId, operator, at, String(amountCents), state, tries] as const;
-  if (!isOpen(state)) return kept;
+  // A refused one may be open again by what another try of it is answered.
+  if (!isOpen(state) && state !== 'refused') return kept;
   const { requestHash, isGeneratedId, body } = grant;
   return [...kept, JSON.stringify({ requestHash, isGeneratedId, body })];
 }

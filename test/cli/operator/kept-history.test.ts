@@ -74,6 +74,16 @@ test('a history that was kept and one that read all lines say the same, whatever
   );
 });
 
+test('a grant of which one try was refused and another is unknown is sent again as it was, though it was kept between them', () => {
+  const path = join(directory, 'two-tries.known');
+  const whole = createGrantHistory();
+  for (const state of ['begun', 'begun', 'refused'] as const) whole.observe(grant(state, { body: { amountCents: 5 } }));
+  keepHistory(path, { mark: { bytes: 7, head: 'h' }, known: whole.known });
+  const kept = createGrantHistory(readKeptHistory(path, machine)?.known);
+  kept.observe(grant('unknown'));
+  expect(kept.unfinished(here)).toMatchObject([{ requestHash: 'h', body: { amountCents: 5 }, tries: 2 }]);
+});
+
 test('what cannot be kept is no failure', () => {
   const { known } = createGrantHistory();
   const mark = { bytes: 7, head: 'h' };
