@@ -17,21 +17,16 @@ export interface Step {
   readonly at: string;
   /** Path of its fields in the file. */
   readonly path: Path;
-  readonly operation: OperationName;
   /** The words of the command. */
   readonly words: string;
-  /** Whether the timeline shows the step itself: other steps show in their effects. */
-  readonly isTold: boolean;
-  /** The command with its fields, as they are written. */
-  readonly detail: string;
+  /** The command with its fields, as they are written, for the timeline; without it the step shows in its effects alone. */
+  readonly detail?: string;
   readonly inputOf: (names: Names) => CallInput;
   /** Stores what later steps may name. */
-  readonly keep: (answer: Answer, names: Names) => void;
+  readonly keep?: (answer: Answer, names: Names) => void;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const nothing = (): void => undefined;
 
 /** All steps in order of time; at one instant in the order in which they are done. */
 export function stepsOf(scenario: Scenario): Step[] {
@@ -70,7 +65,8 @@ export async function take(
   { billing, names }: { readonly billing: Billing; readonly names: Names },
 ) {
   await placed(scenario, step.path, step.words, async () => {
-    step.keep(await billing.call(step.operation, step.inputOf(names)), names);
+    const answer = await billing.call(operationOf(step.words).name as OperationName, step.inputOf(names));
+    step.keep?.(answer, names);
   });
 }
 
@@ -113,10 +109,7 @@ function customers(scenario: Scenario): Step[] {
   return (file.customers ?? []).map(({ id }, index) => ({
     at: file.start,
     path: ['customers', index],
-    operation: 'customers.create',
     words: 'customers create',
-    detail: '',
-    isTold: false,
     inputOf: (names) => ({
       body: {
         name: id,
@@ -134,10 +127,7 @@ function contracts(scenario: Scenario): Step[] {
   return (file.contracts ?? []).map((entry, index) => ({
     at: entry.at ?? file.start,
     path: ['contracts', index],
-    operation: 'contracts.create',
     words: 'contracts create',
-    detail: '',
-    isTold: false,
     inputOf: (names) => ({
       body: {
         startDate: file.start.slice(0, 10),
@@ -155,15 +145,11 @@ function grants(scenario: Scenario): Step[] {
   return (file.grants ?? []).map(({ at, contract, isPaid }, index) => ({
     at: at ?? file.start,
     path: ['grants', index],
-    operation: isPaid === true ? 'credits.grantPaid' : 'credits.grant',
     words: isPaid === true ? 'credits grant-paid' : 'credits grant',
-    detail: '',
-    isTold: false,
     inputOf: (names) => ({
       params: { contractId: idOf(names, 'contracts', contract) },
       body: resolved(fieldsOf(scenario, 'grants', index, ['at', 'contract', 'isPaid']), names),
     }),
-    keep: nothing,
   }));
 }
 
@@ -172,15 +158,12 @@ function budgets(scenario: Scenario): Step[] {
   return (file.budgets ?? []).map(({ at, contract }, index) => ({
     at: at ?? file.start,
     path: ['budgets', index],
-    operation: 'budgets.add',
     words: 'budgets add',
     detail: detailOf('budgets add', scenario.written('budgets', index), ['at']),
-    isTold: true,
     inputOf: (names) => ({
       params: { contractId: idOf(names, 'contracts', contract) },
       body: resolved(fieldsOf(scenario, 'budgets', index, ['at', 'contract']), names),
     }),
-    keep: nothing,
   }));
 }
 
@@ -191,10 +174,8 @@ function others({ file, written }: Scenario): Step[] {
     return {
       at,
       path: ['steps', index, 'with'],
-      operation: operation.name as OperationName,
       words,
       detail: detailOf(words, fields),
-      isTold: true,
       inputOf: (names) => inputFrom(operation, resolved(fields, names) as Fields),
       keep: (answer, names) => {
         if (as !== undefined) names.steps.set(as, answer.body);

@@ -41,7 +41,7 @@ export function timelineOf({ steps, deliveries, ledger, invoices, own }: Told): 
       rank: delivery.eventType.endsWith('.created') ? 0 : 3,
       row: rowOfDelivery(delivery, periods, own),
     })),
-    ...steps.filter(({ isTold }) => isTold).map((step) => ({ rank: 1, row: rowOfStep(step) })),
+    ...steps.flatMap(({ at, detail }) => (detail === undefined ? [] : [{ rank: 1, row: rowOfStep(at, detail) }])),
     ...ledger.map((entry) => ({ rank: 2, row: rowOfEntry(entry) })),
   ];
   return ranked
@@ -49,7 +49,7 @@ export function timelineOf({ steps, deliveries, ledger, invoices, own }: Told): 
     .map(({ row }) => row);
 }
 
-function rowOfStep({ at, detail }: Step): TimelineRow {
+function rowOfStep(at: string, detail: string): TimelineRow {
   return { at, what: 'step', customer: '', contract: '', amountCents: null, detail };
 }
 
