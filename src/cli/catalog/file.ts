@@ -8,7 +8,7 @@ import { operations } from '../../operations/all.ts';
 import { issuesOf } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
 import { planKey, priceKey, sections } from './definitions.ts';
-import type { Catalog, Section } from './definitions.ts';
+import type { Catalog, PlanDefinition, Section } from './definitions.ts';
 import { catalogFile, fieldNames, fieldsAt } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { definitionOf } from './from-file.ts';
@@ -112,38 +112,21 @@ function ruleIssues({ meters, pricing }: Catalog): Place[] {
 
 /** Names that occur twice: only names tell things apart. */
 function repetitions({ products, meters, rateCards, pricing, plans }: Catalog): Place[] {
+  const itemKey = ({ product, price: name }: PlanDefinition['items'][number]) => priceKey({ product, name });
   return [
-    ...repeated(
-      'products',
-      products.map(({ name }) => name),
-    ),
-    ...repeated(
-      'meters',
-      meters.map(({ code }) => code),
-    ),
-    ...repeated(
-      'rateCards',
-      rateCards.map(({ meter }) => meter),
-    ),
-    ...repeated('pricing', pricing.map(priceKey)),
-    ...repeated('plans', plans.map(planKey)),
-    ...plans.flatMap(({ items }, index) =>
-      repeated(
-        'plans',
-        items.map(({ product, price: name }) => priceKey({ product, name })),
-        [index, 'items'],
-      ),
-    ),
+    ...repeated(['products'], products, ({ name }) => name),
+    ...repeated(['meters'], meters, ({ code }) => code),
+    ...repeated(['rateCards'], rateCards, ({ meter }) => meter),
+    ...repeated(['pricing'], pricing, priceKey),
+    ...repeated(['plans'], plans, planKey),
+    ...plans.flatMap(({ items }, index) => repeated(['plans', index, 'items'], items, itemKey)),
   ];
 }
 
-function repeated(section: Section, keys: readonly string[], within: readonly PropertyKey[] = []): Place[] {
+function repeated<D>(list: readonly PropertyKey[], entries: readonly D[], keyOf: (entry: D) => string): Place[] {
   const first = new Map<string, number>();
-  return keys.flatMap((key, index): Place[] => {
-    const earlier = first.get(key);
-    if (earlier === undefined) first.set(key, index);
-    return earlier === undefined
-      ? []
-      : [[[section, ...within, index], `is the same as ${pathText([section, ...within, earlier])}`]];
+  return entries.flatMap((entry, index): Place[] => {
+    const earlier = first.getOrInsert(keyOf(entry), index);
+    return earlier === index ? [] : [[[...list, index], `is the same as ${pathText([...list, earlier])}`]];
   });
 }

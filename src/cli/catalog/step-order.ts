@@ -1,7 +1,7 @@
 /** The steps that bring decided sections about. */
 
 import { planLabel, priceLabel } from './definitions.ts';
-import type { Catalog } from './definitions.ts';
+import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
 import type { Live } from './live.ts';
 import { goneOf, supersededOf } from './matching.ts';
 import type { Decided } from './matching.ts';
@@ -16,13 +16,18 @@ export function stepsOf(
 ): Steps {
   const [earlyPlans, latePlans] = parted(goneOf(plans), contains(early));
   const [earlyPrices, latePrices] = parted(goneOf(pricing), ({ id }) => early.has(id));
-  const archivePlans = archiving('plans.archive', (plan: Catalog['plans'][number]) => `plan ${planLabel(plan)}`);
+  const archivePlans = archiving('plans.archive', 'planId', (plan: PlanDefinition) => `plan ${planLabel(plan)}`);
   const archivePrices = archiving(
     'pricing.archive',
-    (price: Catalog['pricing'][number]) => `price ${priceLabel(price)}`,
+    'pricingId',
+    (price: PriceDefinition) => `price ${priceLabel(price)}`,
   );
-  const archiveMeters = archiving('meters.archive', ({ code }: Catalog['meters'][number]) => `meter ${code}`);
-  const archiveProducts = archiving('products.archive', ({ name }: Catalog['products'][number]) => `product ${name}`);
+  const archiveMeters = archiving('meters.archive', 'meterId', ({ code }: MeterDefinition) => `meter ${code}`);
+  const archiveProducts = archiving(
+    'products.archive',
+    'productId',
+    ({ name }: ProductDefinition) => `product ${name}`,
+  );
   return {
     first: [
       ...archivePlans(earlyPlans),
@@ -46,9 +51,9 @@ export function stepsOf(
   };
 }
 
-function archiving<D>(operation: Archived['operation'], nameOf: (definition: D) => string) {
+function archiving<D>(operation: Archived['operation'], param: string, nameOf: (definition: D) => string) {
   return (rows: readonly Live<D>[]): Archived[] =>
-    rows.map(({ id, definition }) => ({ operation, id, name: nameOf(definition) }));
+    rows.map(({ id, definition }) => ({ operation, params: { [param]: id }, name: nameOf(definition) }));
 }
 
 function parted<T>(rows: readonly T[], isFirst: (row: T) => boolean): [first: T[], rest: T[]] {

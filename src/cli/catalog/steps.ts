@@ -15,7 +15,7 @@ import type { Catalog } from './definitions.ts';
 
 export interface Archived {
   readonly operation: 'products.archive' | 'meters.archive' | 'pricing.archive' | 'plans.archive';
-  readonly id: string;
+  readonly params: Readonly<Record<string, string>>;
   readonly name: string;
 }
 
@@ -60,25 +60,12 @@ export async function takeSteps(
       throw reworded(error, `${words}: ${error.message}`, hint);
     }
   };
-  const archive = async ({ operation, id, name }: Archived) =>
-    await step(
-      `cannot archive ${name}`,
-      async () => await billing.call(operation, { params: paramsOf(operation, id) }),
-    );
+  const archive = async ({ operation, params, name }: Archived) =>
+    await step(`cannot archive ${name}`, async () => await billing.call(operation, { params }));
 
   for (const each of steps.first) await archive(each);
   await createAll(steps.create, known, { billing, step });
   for (const each of steps.last) await archive(each);
-}
-
-function paramsOf(operation: Archived['operation'], id: string): Record<string, string> {
-  const names = {
-    'products.archive': 'productId',
-    'meters.archive': 'meterId',
-    'pricing.archive': 'pricingId',
-    'plans.archive': 'planId',
-  } as const;
-  return { [names[operation]]: id };
 }
 
 interface Making {
