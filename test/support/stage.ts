@@ -1,6 +1,6 @@
 /** A command line on a stage: the real program in this process, on a database of its own or through a served one. */
 
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { loadManifest } from '../../src/cli/command-line/manifest.ts';
@@ -46,20 +46,6 @@ export interface CommandStage {
 export interface ServedStage extends CommandStage {
   /** The variables by which a command line reaches the served database. */
   readonly remote: { readonly TALLY_BASE_URL: string; readonly TALLY_API_KEY: string };
-}
-
-/** Runs a command that has to succeed without a word; gives the id that it prints, or one a line. */
-export async function madeOn(stage: CommandStage, ...words: readonly string[]): Promise<string> {
-  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
-  if (exitCode !== 0 || stderr !== '') throw new Error(`${words.join(' ')} ended with ${exitCode}: ${stderr}`);
-  return stdout.trim();
-}
-
-/** Saves a file in the directory of a stage; gives its path. */
-export function savedOn(stage: CommandStage, name: string, content: string): string {
-  const path = join(stage.directory, name);
-  writeFileSync(path, content);
-  return path;
 }
 
 const ownerOnly = ['keys', 'orgs', 'webhooks', 'clock', 'bill'];

@@ -1,8 +1,11 @@
 /** A stage for each test of a file, or one for all of them. */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { beforeAll, onTestFinished } from 'vitest';
 
-import { createStage, madeOn, savedOn } from './stage.ts';
+import { createStage } from './stage.ts';
 import type { ServedStage } from './stage.ts';
 
 /** That of the running test. */
@@ -22,5 +25,16 @@ export function useStage(...how: Parameters<typeof createStage>): void {
   });
 }
 
-export const made = async (...words: readonly string[]) => await madeOn(stage, ...words);
-export const saved = (name: string, content: string) => savedOn(stage, name, content);
+/** Runs a command that has to succeed without a word; gives the id that it prints, or one a line. */
+export async function made(...words: readonly string[]): Promise<string> {
+  const { stdout, stderr, exitCode } = await stage.tally([...words, '-o', 'name', '--quiet']);
+  if (exitCode !== 0 || stderr !== '') throw new Error(`${words.join(' ')} ended with ${exitCode}: ${stderr}`);
+  return stdout.trim();
+}
+
+/** Saves a file in the directory of the stage; gives its path. */
+export function saved(name: string, content: string): string {
+  const path = join(stage.directory, name);
+  writeFileSync(path, content);
+  return path;
+}

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
-import { madeOn } from '../../support/stage.ts';
-import { stage } from '../../support/use-stage.ts';
+import { made, stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 import { openStageWithAcme } from './acme.ts';
 
@@ -21,15 +20,15 @@ async function importing(...flags: readonly string[]) {
 const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
 const told = 'warning: 2 events came after the period was finalized: nothing is billed for that';
 
-const made = async (line: string) => await madeOn(stage, ...line.split(' '));
+const named = async (line: string) => await made(...line.split(' '));
 
 test.each(['embedded', 'http'] as const)('%s: how many are late is said once, when they come', async (surface) => {
   await openStageWithAcme(surface);
-  const meter = await made('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
+  const meter = await named('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
   const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
-  const price = await made(`pricing create --product-name Inference --name Tokens ${usage}`);
-  const plan = await made(`plans create --name Standard --item pricingId=${price}`);
-  const customer = await made('customers list');
+  const price = await named(`pricing create --product-name Inference --name Tokens ${usage}`);
+  const plan = await named(`plans create --name Standard --item pricingId=${price}`);
+  const customer = await named('customers list');
   await stage.tally([
     'contracts',
     'create',

@@ -5,15 +5,13 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { madeOn } from '../../support/stage.ts';
 import type { Surface } from '../../support/stage.ts';
-import { stage } from '../../support/use-stage.ts';
+import { made, stage } from '../../support/use-stage.ts';
 import { openStageWithAcme } from './acme.ts';
 
 const hint = '  hint: send them again, under the same keys, with the contract of that time or with none';
 
 async function contractOfMarch(): Promise<string> {
-  const made = async (...words: readonly string[]) => await madeOn(stage, ...words);
   const price = ['--product-name', 'Seats', '--name', 'Seats', '--model', 'FLAT', '--unit-amount', '1'];
   const pricingId = await made('pricing', 'create', ...price, '--price-interval', 'MONTH');
   const planId = await made('plans', 'create', '--name', 'Seats', '--item', `pricingId=${pricingId}`);

@@ -6,22 +6,22 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Target } from '../../../src/cli/target/target.ts';
-import { createPullStage, results } from './pull-stage.ts';
+import { openPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
 import { BillingError, NotFoundError } from '../../../src/errors.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import type { CallInput } from '../../../src/operations/operation.ts';
 import { openMirror, openMirrorOf } from '../../../src/store/mirror-file.ts';
 import { launcher } from '../../support/program.ts';
+import { made, stage } from '../../support/use-stage.ts';
 
 let on: PullStage;
 beforeEach(async () => {
-  on = await createPullStage();
+  on = await openPullStage();
 });
-afterEach(async () => await on.close());
 
 const shownOf = (contract: string) => [
   ['credits', 'ledger', contract],
@@ -35,12 +35,12 @@ const shownOf = (contract: string) => [
 describe('what the mirror answers', () => {
   test('stays as it was when another service has moved in at the address', async () => {
     expect((await on.pullAll()).exitCode).toBe(0);
-    expect((await on.stage.tally(['orgs', 'create', '--name', 'other', '--yes'])).exitCode).toBe(0);
+    expect((await stage.tally(['orgs', 'create', '--name', 'other', '--yes'])).exitCode).toBe(0);
     const key = ['keys', 'create', '--org', 'other', '--name', 'k', '--scopes', '*', '--jq', '.data.key', '--quiet'];
-    const { stdout } = await on.stage.tally(key);
-    const env = { ...on.stage.remote, TALLY_API_KEY: stdout.trim().replaceAll('"', '') };
+    const { stdout } = await stage.tally(key);
+    const env = { ...stage.remote, TALLY_API_KEY: stdout.trim().replaceAll('"', '') };
     const price = ['--product-name', 'Other', '--name', 'Theirs', '--model', 'FLAT', '--unit-amount', '1'];
-    const made = await on.stage.tally(['pricing', 'create', ...price, '--price-interval', 'MONTH'], {}, { env });
+    const made = await stage.tally(['pricing', 'create', ...price, '--price-interval', 'MONTH'], {}, { env });
     expect(made.exitCode).toBe(0);
     const before = await on.offline('pricing', 'list', '-o', 'json');
     expect((await on.pull([], { env })).exitCode).toBe(4);
@@ -49,13 +49,13 @@ describe('what the mirror answers', () => {
 
   test('is what the service answers, byte for byte, under the same ids', async () => {
     await on.pullAll('--plan', on.plan);
-    const invoices = JSON.parse((await on.stage.tally(['invoices', 'list', '--all', '-o', 'json'])).stdout) as {
+    const invoices = JSON.parse((await stage.tally(['invoices', 'list', '--all', '-o', 'json'])).stdout) as {
       data: { id: string; status: string }[];
     };
     expect(new Set(invoices.data.map(({ status }) => status))).toEqual(new Set(['Drafted', 'In Progress', 'Paid']));
     const [oldest] = invoices.data.toReversed();
     const [contract = ''] = on.contracts;
-    const ledger = JSON.parse((await on.stage.tally(['credits', 'ledger', contract, '-o', 'json'])).stdout) as {
+    const ledger = JSON.parse((await stage.tally(['credits', 'ledger', contract, '-o', 'json'])).stdout) as {
       data: { entries: { createdAt: string }[] };
     };
     const newest = ledger.data.entries[0]?.createdAt ?? '';
@@ -87,7 +87,7 @@ describe('what the mirror answers', () => {
     ];
     const differing: string[] = [];
     for (const words of commands) {
-      const [there, here] = [await on.stage.tally([...words, '-o', 'json']), await on.offline(...words, '-o', 'json')];
+      const [there, here] = [await stage.tally([...words, '-o', 'json']), await on.offline(...words, '-o', 'json')];
       expect([words, there.exitCode, there.stdout.length > 20]).toEqual([words, 0, true]);
       if (there.stdout !== here.stdout) differing.push(words.join(' '));
     }
@@ -101,7 +101,7 @@ describe('what the mirror answers', () => {
     });
     expect(pulled.exitCode).toBe(0);
     const words = ['credits', 'balance', contract, '-o', 'json'];
-    const { stdout } = await on.stage.tally(words);
+    const { stdout } = await stage.tally(words);
     expect(JSON.parse(stdout)).not.toMatchObject({ data: { balance: { balanceCents: 0 } } });
     expect((await on.offline(...words)).stdout).toBe(stdout);
   });
@@ -165,7 +165,7 @@ describe('what the mirror answers', () => {
       ['list', '--is-active', 'true', '--external-customer-id', 'acme'],
     ]) {
       const command = ['contracts', ...words, '-o', 'json'];
-      expect((await on.offline(...command)).stdout).toBe((await on.stage.tally(command)).stdout);
+      expect((await on.offline(...command)).stdout).toBe((await stage.tally(command)).stdout);
     }
     // Once they are read, refreshing keeps them.
     const again = await on.pull(['-o', 'json']);
@@ -227,8 +227,8 @@ describe('what the mirror answers', () => {
       expect([words, exitCode, stdout]).toEqual([words, 12, '']);
       expect(stderr).toContain('it is read-only');
     }
-    expect((await on.offline('backup', join(on.stage.directory, 'copy.db'))).exitCode).toBe(12);
-    expect(existsSync(join(on.stage.directory, 'copy.db'))).toBe(false);
+    expect((await on.offline('backup', join(stage.directory, 'copy.db'))).exitCode).toBe(12);
+    expect(existsSync(join(stage.directory, 'copy.db'))).toBe(false);
     expect(readFileSync(on.mirror).equals(before)).toBe(true);
   });
 });
@@ -237,21 +237,21 @@ describe('the file', () => {
   test('takes no copy of a book, and its dry run says so, too', async () => {
     expect((await on.pullAll()).exitCode).toBe(0);
     const before = readFileSync(on.mirror);
-    const words = ['copy', '--from', join(on.stage.directory, 'stage.db'), '--to', on.mirror];
-    const [real, dry] = [await on.stage.tally(words), await on.stage.tally([...words, '--dry-run'])];
+    const words = ['copy', '--from', join(stage.directory, 'stage.db'), '--to', on.mirror];
+    const [real, dry] = [await stage.tally(words), await stage.tally([...words, '--dry-run'])];
     expect(real).toMatchObject({ exitCode: 12, stdout: '' });
     expect(dry).toEqual(real);
     expect(readFileSync(on.mirror).equals(before)).toBe(true);
   });
 
   test('is never another database, nor the mirror of another service', async () => {
-    const database = join(on.stage.directory, 'own.db');
-    await on.stage.tally(['customers', 'list'], {}, { env: { TALLY_DATABASE: database } });
-    const text = join(on.stage.directory, 'notes.txt');
+    const database = join(stage.directory, 'own.db');
+    await stage.tally(['customers', 'list'], {}, { env: { TALLY_DATABASE: database } });
+    const text = join(stage.directory, 'notes.txt');
     writeFileSync(text, 'notes');
     for (const path of [database, text]) {
       const before = readFileSync(path);
-      const outcome = await on.stage.tally(['pull', '--to', path, '--contract', ...on.contracts]);
+      const outcome = await stage.tally(['pull', '--to', path, '--contract', ...on.contracts]);
       expect(outcome).toMatchObject({ exitCode: 7, stdout: '' });
       expect(outcome.stderr).toContain('is not a mirror');
       expect(readFileSync(path).equals(before)).toBe(true);
@@ -271,7 +271,7 @@ describe('the file', () => {
   test('has to be there for a check, and for a pull that names no contract', async () => {
     expect((await on.pull(['--check', '--contract', ...on.contracts])).exitCode).toBe(4);
     expect((await on.pull([])).exitCode).toBe(4);
-    expect((await on.stage.tally(['pull', '--contract', ...on.contracts])).exitCode).toBe(2);
+    expect((await stage.tally(['pull', '--contract', ...on.contracts])).exitCode).toBe(2);
     expect((await on.pull(['--contract', ...on.contracts, '--dry-run'])).exitCode).toBe(2);
     const local = await on.pull(['--contract', ...on.contracts], { env: { TALLY_DATABASE: on.mirror } });
     expect(local.exitCode).toBe(12);
@@ -291,7 +291,7 @@ describe('the file', () => {
       "INSERT INTO records SELECT kind, 'other', contractId, rank, body, pulledAt FROM records WHERE kind = 'invoice' LIMIT 1",
     );
     database.close();
-    const before = join(on.stage.directory, 'before.db');
+    const before = join(stage.directory, 'before.db');
     copyFileSync(on.mirror, before);
     const { exitCode, stdout, stderr } = await on.pull(['--check', '-o', 'json']);
     expect(exitCode).toBe(10);
@@ -312,15 +312,15 @@ describe('the file', () => {
 
   test('has the prices of a plan that are listed no more, each under its id', async () => {
     const price = ['--name', 'Old seat', '--model', 'FLAT', '--unit-amount', '5', '--price-interval', 'MONTH'];
-    const old = await on.made('pricing', 'create', '--product-name', 'Seats', ...price);
-    const plan = await on.made('plans', 'create', '--name', 'Old plan', '--item', `pricingId=${old}`);
+    const old = await made('pricing', 'create', '--product-name', 'Seats', ...price);
+    const plan = await made('plans', 'create', '--name', 'Old plan', '--item', `pricingId=${old}`);
     const terms = ['--customer-id', on.acme, '--plan-id', plan, '--start-date', '2026-03-01'];
-    const contract = await on.made('contracts', 'create', ...terms);
-    await on.made('plans', 'archive', plan);
-    await on.made('pricing', 'archive', old);
+    const contract = await made('contracts', 'create', ...terms);
+    await made('plans', 'archive', plan);
+    await made('pricing', 'archive', old);
     expect((await on.pull(['--contract', contract, '--plan', plan])).exitCode).toBe(0);
     const asked = ['pricing', 'get', old, '-o', 'json'];
-    expect((await on.offline(...asked)).stdout).toBe((await on.stage.tally(asked)).stdout);
+    expect((await on.offline(...asked)).stdout).toBe((await stage.tally(asked)).stdout);
   });
 
   test('is said to lack at the service only what the service does not know', async () => {
@@ -361,14 +361,14 @@ describe('the file', () => {
   test('of a pull that was killed holds whole contracts, and the same command ends it', async () => {
     const env = {
       PATH: process.env['PATH'],
-      TALLY_CONFIG_DIR: join(on.stage.directory, 'config'),
-      TALLY_DATA_DIR: join(on.stage.directory, 'data'),
-      ...on.stage.remote,
+      TALLY_CONFIG_DIR: join(stage.directory, 'config'),
+      TALLY_DATA_DIR: join(stage.directory, 'data'),
+      ...stage.remote,
       TALLY_ENVIRONMENT: 'sandbox',
     };
     const terms = ['--plan-id', on.plan, '--start-date', '2026-03-01', '--customer-id', on.acme];
     const contracts = [...on.contracts];
-    while (contracts.length < 6) contracts.push(await on.made('contracts', 'create', ...terms));
+    while (contracts.length < 6) contracts.push(await made('contracts', 'create', ...terms));
     const words = ['pull', '--to', on.mirror, '--contract', ...contracts, '-o', 'json'];
     const child = spawn(process.execPath, [launcher, ...words], { env });
     on.watch(() => {
@@ -382,7 +382,7 @@ describe('the file', () => {
     expect(rest.exitCode).toBe(0);
     expect((await on.pull(['--check'])).exitCode).toBe(0);
     expect((await on.offline('invoices', 'list', '--all', '-o', 'name')).stdout).toBe(
-      (await on.stage.tally(['invoices', 'list', '--all', '-o', 'name'])).stdout,
+      (await stage.tally(['invoices', 'list', '--all', '-o', 'name'])).stdout,
     );
   });
 });

@@ -1,17 +1,16 @@
-/** A service behind a proxy, with contracts of two customers, and commands that pull them into a mirror and read it. */
+/** The stage of the running test behind a proxy, with contracts of two customers, and commands that pull them into a mirror and read it. */
 
 import { join } from 'node:path';
 
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import type { Dependencies } from '../../../src/cli/session/session.ts';
 import { startFlakyProxy } from '../../support/flaky-proxy.ts';
 import type { FlakyProxy } from '../../support/flaky-proxy.ts';
-import { createStage, madeOn } from '../../support/stage.ts';
-import type { CommandResult, CommandStage, ServedStage } from '../../support/stage.ts';
+import type { CommandResult } from '../../support/stage.ts';
+import { made, openStage, stage } from '../../support/use-stage.ts';
 
 export interface PullStage {
-  readonly stage: ServedStage;
   readonly proxy: FlakyProxy;
   /** Path of the mirror, where there is no file yet. */
   readonly mirror: string;
@@ -19,8 +18,6 @@ export interface PullStage {
   readonly acme: string;
   readonly plan: string;
   readonly contracts: readonly string[];
-  /** The first id that a command prints. */
-  readonly made: (...words: string[]) => Promise<string>;
   /** Pulls into the mirror. */
   readonly pull: (words: readonly string[], instead?: Partial<Dependencies>) => Promise<CommandResult>;
   readonly pullAll: (...words: string[]) => Promise<CommandResult>;
@@ -31,13 +28,12 @@ export interface PullStage {
   readonly beUnkind: (isUnkind: boolean) => void;
   /** Has the proxy tell of each request before it passes it on. */
   readonly watch: (onRequest: () => void) => void;
-  readonly close: () => Promise<void>;
 }
 
-export async function createPullStage(): Promise<PullStage> {
+export async function openPullStage(): Promise<PullStage> {
   const behaviour = { isUnkind: false, onRequest: () => {} };
   const proxies: FlakyProxy[] = [];
-  const stage = await createStage('http', {
+  await openStage('http', {
     start: '2026-03-05T00:00:00Z',
     proxy: async (url) => {
       const started = await startFlakyProxy(url, () => {
@@ -50,17 +46,16 @@ export async function createPullStage(): Promise<PullStage> {
   });
   const [proxy] = proxies;
   if (proxy === undefined) throw new Error('the stage has started no proxy');
+  onTestFinished(async () => await proxy.close());
   const mirror = join(stage.directory, 'mirror.db');
-  const held = await fill(stage);
+  const held = await fill();
   const pull: PullStage['pull'] = async (words, instead = {}) =>
     await stage.tally(['pull', '--to', mirror, ...words], {}, instead);
   return {
-    stage,
     proxy,
     mirror,
     ...held,
     pull,
-    made: async (...words) => await madeOn(stage, ...words),
     pullAll: async (...words) => await pull(['--contract', ...held.contracts, ...words]),
     offline: async (...words) => await stage.tally(words, {}, { env: { TALLY_DATABASE: mirror } }),
     tick: () => stage.clock.advance({ seconds: 1 }),
@@ -69,10 +64,6 @@ export async function createPullStage(): Promise<PullStage> {
     },
     watch: (onRequest) => {
       behaviour.onRequest = onRequest;
-    },
-    close: async () => {
-      await proxy.close();
-      await stage.close();
     },
   };
 }
@@ -85,8 +76,7 @@ export function results(stdout: string): string[] {
 }
 
 /** Two customers, three contracts: with grants of both kinds, usage, a budget, and an invoice that is finalized. */
-async function fill(stage: CommandStage) {
-  const made = async (...words: string[]) => await madeOn(stage, ...words);
+async function fill() {
   const tick = () => stage.clock.advance({ seconds: 1 });
   const [meter, contact] = [
     await made('meters', 'create', '--code', 'TOKENS', '--display-name', 'Tokens', '--aggregation-key', 'tokens'),

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
 import { limits } from '../../../src/limits.ts';
@@ -12,15 +12,15 @@ import { allOperations } from '../../../src/operations/all.ts';
 import type { Billing } from '../../../src/operations/index.ts';
 import type { CallInput } from '../../../src/operations/operation.ts';
 import type { CommandResult } from '../../support/stage.ts';
-import { createPullStage, results } from './pull-stage.ts';
+import { openPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
 import { listenOnLoopback } from '../../support/free-port.ts';
+import { made, stage } from '../../support/use-stage.ts';
 
 let on: PullStage;
 beforeEach(async () => {
-  on = await createPullStage();
+  on = await openPullStage();
 });
-afterEach(async () => await on.close());
 
 describe('pulling', () => {
   test('asks for documented operations alone, and changes nothing at the service', async () => {
@@ -66,7 +66,7 @@ describe('pulling', () => {
       '--expires-at',
       '2027-01-01T00:00:00Z',
     ];
-    const entry = await on.made(...grant);
+    const entry = await made(...grant);
     const check = await on.pull(['--check', '-o', 'json']);
     expect(check.exitCode).toBe(10);
     expect(JSON.parse(check.stdout)).toEqual({
@@ -106,7 +106,7 @@ describe('pulling', () => {
     for (let count = 0; count < 6; count += 1) {
       on.tick();
       const terms = ['--plan-id', on.plan, '--start-date', '2026-03-01', '--customer-id', on.acme];
-      extra.push(await on.made('contracts', 'create', ...terms));
+      extra.push(await made('contracts', 'create', ...terms));
     }
     return [...on.contracts, ...extra];
   }
@@ -178,7 +178,7 @@ describe('pulling', () => {
     'repeated %i hours after an interruption, by the clock of the machine, it goes on there: %s',
     async (hours, goesOn) => {
       const { all } = await pullInterrupted();
-      on.stage.clock.advance({ hours });
+      stage.clock.advance({ hours });
       const rest = await on.pull(['--contract', ...all, '-o', 'json']);
       expect([rest.exitCode, results(rest.stdout).includes('earlier')]).toEqual([0, goesOn]);
     },
@@ -211,8 +211,8 @@ describe('pulling', () => {
 
   test('a key that may not read all of it is told which scope it lacks, and what helps', async () => {
     const words = ['keys', 'create', '--name', 'k', '--scopes', 'pricing:read', '--jq', '.data.key', '--quiet'];
-    const key = (await on.stage.tally(words)).stdout.trim().replaceAll('"', '');
-    const env = { ...on.stage.remote, TALLY_API_KEY: key };
+    const key = (await stage.tally(words)).stdout.trim().replaceAll('"', '');
+    const env = { ...stage.remote, TALLY_API_KEY: key };
     const { exitCode, stderr } = await on.pull(['--contract', ...on.contracts], { env });
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('(3 of 3 contracts not pulled)')]);
     expect(stderr).toContain(
@@ -229,7 +229,7 @@ describe('pulling', () => {
     const port = await listenOnLoopback(server);
     const url = `http://127.0.0.1:${port}`;
     const outcome = await on.pull(['--contract', ...on.contracts], {
-      env: { ...on.stage.remote, TALLY_BASE_URL: url },
+      env: { ...stage.remote, TALLY_BASE_URL: url },
     });
     server.close();
     expect(outcome.exitCode).toBe(5);
@@ -271,12 +271,12 @@ describe('pulling', () => {
 
   test('takes a price out of the list where the service does, and keeps it for the plans that have it', async () => {
     const price = ['--product-name', 'Support', '--name', 'Spare', '--model', 'FLAT', '--unit-amount', '5'];
-    const spare = await on.made('pricing', 'create', ...price, '--price-interval', 'MONTH');
+    const spare = await made('pricing', 'create', ...price, '--price-interval', 'MONTH');
     await on.pullAll();
     const listed = async () => (await on.offline('pricing', 'list', '-o', 'name')).stdout.trim().split('\n');
     const before = await listed();
     expect(before).toContain(spare);
-    await on.made('pricing', 'archive', spare);
+    await made('pricing', 'archive', spare);
     const check = await on.pull(['--check', '-o', 'json']);
     const gone = { contractId: null, kind: 'pricing', id: spare, difference: 'not at the service', fields: [] };
     expect([check.exitCode, JSON.parse(check.stdout)]).toEqual([10, { data: [gone] }]);
@@ -314,7 +314,7 @@ describe('pulling', () => {
       () => ['id,customerId,planId', ...on.contracts.map((id) => `${id},,`)].join('\n'),
     ],
   ])('takes a file of %s', async (_, text) => {
-    const path = join(on.stage.directory, 'ids.csv');
+    const path = join(stage.directory, 'ids.csv');
     writeFileSync(path, text());
     expect(results((await on.pull(['--from', path, '-o', 'json'])).stdout)).toEqual(['new', 'new', 'new']);
   });
@@ -325,7 +325,7 @@ describe('pulling', () => {
     ['a header alone', 'contractId,planId\n', 'ids.csv names no contract\n  hint: a file has one id per line'],
     ['a row without an id', 'contractId,planId\n,y\n', 'line 2 has no contract id'],
   ])('refuses %s, and makes no file', async (_, text, words) => {
-    const path = join(on.stage.directory, 'ids.csv');
+    const path = join(stage.directory, 'ids.csv');
     writeFileSync(path, text);
     expect(await on.pull(['--from', path])).toMatchObject({ exitCode: 8, stderr: expect.stringContaining(words) });
     expect(existsSync(on.mirror)).toBe(false);
