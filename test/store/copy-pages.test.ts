@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createEngine } from '../../src/engine/engine.ts';
 import { connectClickhouse } from '../../src/store/backends/clickhouse/connection.ts';

@@ -1,8 +1,7 @@
 /** A directory of its own for each test, the stores opened in it, and what another program does to the same file. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach } from 'vitest';
@@ -10,6 +9,7 @@ import { afterEach, beforeEach } from 'vitest';
 import type { BackupManifest } from '../../src/operations/backup-manifest.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store, StoreOptions } from '../../src/store/store.ts';
+import { newDirectory } from '../support/temporary-files.ts';
 import { insertTwoOrganizations, row } from './rows.ts';
 
 const stores: Store[] = [];
@@ -18,14 +18,14 @@ export let file: string;
 
 /** Call at the top of a test file. */
 export function useTestFile(): void {
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'tallybook-file-'));
+  beforeEach(() => {
+    directory = newDirectory();
     file = join(directory, 'billing.db');
   });
   afterEach(async () => {
     await Promise.all(stores.splice(0).map((store) => store.close()));
+    // The end of the run removes it.
     await chmod(directory, 0o755);
-    await rm(directory, { recursive: true, force: true });
   });
 }
 
