@@ -1,24 +1,12 @@
 /**
- * How any event store that can scan answers what meters read. This is the meaning that every native answer must equal.
+ * What meters read of events that are looked at one by one. Whatever a store answers in a way of its own must equal this.
  * Quantities are exact, whatever the number, order and batches of events (semantics 8).
  */
 
 import type { UsageReading } from '../calculation/usage-atoms.ts';
 import { createUsageFold, readingKeyOf } from '../calculation/usage-fold.ts';
 import { compareText } from '../text-order.ts';
-import type { Transaction } from './database.ts';
-import type { EventAggregation, EventReadings, EventScan, EventStore, ScannedEvent } from './event-store.ts';
-
-/** Folds every event that a scan finds. */
-export async function aggregateByScan(
-  events: Pick<EventStore, 'scan'>,
-  tx: Transaction,
-  request: EventAggregation,
-): Promise<EventReadings> {
-  const fold = createIntervalFold(request);
-  await events.scan(tx, scanOf(request), fold.add);
-  return fold.readings().map(inOrder);
-}
+import type { EventAggregation, EventScan, ScannedEvent } from './event-store.ts';
 
 /** Folds events that arrive ordered by time, each into the interval in which it lies. */
 function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregation) {
@@ -34,7 +22,7 @@ function createIntervalFold({ rules, dimensions, boundsEpochMs }: EventAggregati
   };
 }
 
-/** The same for each of these contracts, over the events that name it; without contracts, one fold of all events. */
+/** For each of these contracts a fold of the events that name it; without contracts, one fold of all events. */
 export function createFoldOfEach(request: EventAggregation, contractIds: readonly string[] | undefined) {
   const folds = (contractIds ?? [undefined]).map(() => createIntervalFold(request));
   const placeOf = placeAmong(contractIds);

@@ -176,7 +176,8 @@ export interface EventStore {
   scan(tx: Transaction, request: EventScan, onEvent: (event: ScannedEvent) => void): Promise<void>;
 
   /**
-   * What each of these meters reads of the same effective events, in the order of `meters`: exactly what `aggregateByScan` gives.
+   * What each of these meters reads of the same effective events, in the order of `meters`: exactly what a fold of all that
+   * `scan` finds comes to (event-aggregation.ts).
    * A store answers from derived data where that is quicker, and looks at the events once for all meters if it can.
    */
   aggregate(

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { decimalText } from '../../src/calculation/money.ts';
-import { aggregateByScan } from '../../src/store/event-aggregation.ts';
-import type { EventAggregation, EventReadings } from '../../src/store/event-store.ts';
+import type { Transaction } from '../../src/store/database.ts';
+import { createFoldOfEach, inOrder, scanOf } from '../../src/store/event-aggregation.ts';
+import type { EventAggregation, EventReadings, EventStore } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { aggregateOne, eventOf, insertTwoOrganizations } from './rows.ts';
@@ -131,6 +132,12 @@ const request = fc
 const shown = (readings: EventReadings) =>
   readings.map((interval) => interval.map((reading) => ({ ...reading, quantity: decimalText(reading.quantity) })));
 
+async function scanned(events: EventStore, tx: Transaction, asked: EventAggregation): Promise<EventReadings> {
+  const fold = createFoldOfEach(asked, undefined);
+  await events.scan(tx, scanOf(asked), fold.add);
+  return (fold.readings()[0] ?? []).map(inOrder);
+}
+
 describe.runIf(postgres !== undefined)('PostgreSQL', () => {
   test.each([
     ['', ''],
@@ -141,16 +148,16 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.write(async (tx) => await store.events.append(tx, 'org-a', events, () => true));
     await fc.assert(
       fc.asyncProperty(request, async (asked) => {
-        const [read, scanned] = await store.read(async (tx) => [
+        const [read, expected] = await store.read(async (tx) => [
           await aggregateOne(store.events, tx, asked),
-          await aggregateByScan(store.events, tx, asked),
+          await scanned(store.events, tx, asked),
         ]);
-        expect(shown(read ?? [])).toEqual(shown(scanned ?? []));
+        expect(shown(read ?? [])).toEqual(shown(expected ?? []));
         const { rules, ...of } = asked;
         const unassignedOutside = [{ fromEpochMs: 0, toEpochMs: 51 }];
         const [[named] = [], ofContract] = await store.read(async (tx) => [
           (await store.events.aggregateNamed(tx, of, { contractIds: ['none', 'contract'], meters: [rules] }))[1],
-          await aggregateByScan(store.events, tx, {
+          await scanned(store.events, tx, {
             ...asked,
             contract: { contractId: 'contract', unassignedOutside },
           }),

@@ -22,7 +22,7 @@ import {
   withFolded,
 } from '../event-groups.ts';
 
-/** Exactly what `aggregateByScan` gives; if the question names contracts, `view` must hold the events of these alone. */
+/** As `EventStore.aggregate`, of one meter; if the question names contracts, `view` must hold the events of these alone. */
 export async function aggregateInClickhouse(
   server: ClickhouseServer,
   view: View,

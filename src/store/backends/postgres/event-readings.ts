@@ -23,7 +23,7 @@ import {
 } from '../event-groups.ts';
 import { type Conditions, scanConditions, scanWhere } from './event-scan.ts';
 
-/** Exactly what `aggregateByScan` gives. */
+/** What one meter reads, as `EventStore.aggregate` says; for each contract, if the question names contracts. */
 export async function aggregateInServer(tx: Transaction, question: GroupQuestion): Promise<readonly EventReadings[]> {
   const { rules } = question.request;
   const keys = groupKeysOf(question.request);
