@@ -25,46 +25,25 @@ export interface DueBy {
 }
 
 /** The ids of all contracts with anything due, in order of creation. Searching for only a few would take as long. */
-export async function listDueContracts(tx: Transaction, orgId: string, by: DueBy): Promise<readonly string[]> {
-  const rows = await tx
-    .selectFrom('contracts')
-    .select('id')
+export async function listDueContracts(
+  tx: Transaction,
+  orgId: string,
+  { instant, date, invoiceDate }: DueBy,
+): Promise<readonly string[]> {
+  const contracts = tx.selectFrom('contracts').select('id').where('orgId', '=', orgId);
+  const withDueDrafts = tx
+    .selectFrom('invoices')
+    .select('contractId as id')
     .where('orgId', '=', orgId)
-    .where('id', 'in', () => dueContractIds(tx, orgId, by))
-    .orderBy('seq')
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-function dueContractIds(tx: Transaction, orgId: string, { instant, date, invoiceDate }: DueBy) {
-  return tx
-    .selectFrom('contracts')
-    .select('id')
-    .where('orgId', '=', orgId)
+    .where('status', '=', drafted())
+    .where('invoiceDate', '<=', invoiceDate.toString());
+  const due = contracts
     .where('draftsDueOn', '<=', date.toString())
-    .union(
-      tx
-        .selectFrom('contracts')
-        .select('id')
-        .where('orgId', '=', orgId)
-        .where('terminatedAt', 'is', null)
-        .where(endsOn(), '<=', date.toString()),
-    )
-    .union(
-      tx
-        .selectFrom('invoices')
-        .select('contractId as id')
-        .where('orgId', '=', orgId)
-        .where('status', '=', drafted())
-        .where('invoiceDate', '<=', invoiceDate.toString()),
-    )
-    .union(
-      tx
-        .selectFrom('contracts')
-        .select('id')
-        .where('orgId', '=', orgId)
-        .where('nextExpiryAt', '<=', instantText(instant)),
-    );
+    .union(contracts.where('terminatedAt', 'is', null).where(endsOn(), '<=', date.toString()))
+    .union(withDueDrafts)
+    .union(contracts.where('nextExpiryAt', '<=', instantText(instant)));
+  const rows = await contracts.where('id', 'in', due).orderBy('seq').execute();
+  return rows.map(({ id }) => id);
 }
 
 /** The ids of customers whose pause is over, in order of creation. */

@@ -171,17 +171,17 @@ function findGrowing(connection: SqliteConnection, place: DayPlace, thresholds: 
     .prepare('SELECT min("day") AS "day" FROM "eventSegments" WHERE "customerSeq" = ? AND "day" > ?')
     .get(customerSeq, day);
   const common = { customerSeq, nextDay: Number(next?.['day'] ?? Infinity), events: [] };
+  const fresh = { ...common, day, days: 1, part: 0, rowCount: 0 };
   const last = connection
     .prepare(`SELECT "id", "day", "days", "part", "rowCount", "data" FROM "eventSegments"
       WHERE "customerSeq" = ? AND "day" <= ? ORDER BY "day" DESC, "part" DESC LIMIT 1`)
     .get(customerSeq, day);
-  if (last === undefined) return { ...common, day, days: 1, part: 0, rowCount: 0 };
+  if (last === undefined) return fresh;
   const [first, days, part] = [Number(last['day']), Number(last['days']), Number(last['part'])];
   const stored = { id: last['id'] as bigint, data: last['data'] as Uint8Array };
   const known = { ...common, day: first, days, part, rowCount: Number(last['rowCount']), stored };
   if (hasRoom(known, place, thresholds)) return known;
-  if (day >= first + days) return { ...common, day, days: 1, part: 0, rowCount: 0 };
-  return { ...common, day: first, days: day - first + 1, part: part + 1, rowCount: 0 };
+  return day >= first + days ? fresh : { ...fresh, day: first, days: day - first + 1, part: part + 1 };
 }
 
 function addRows(segment: GrowingSegment, day: number, rows: readonly TailRow[]): void {
