@@ -119,7 +119,17 @@ const contractCount = prepared((tx, chosen: Chosen) => countOf(contractsAmong(tx
   of: () => [unfiltered],
 });
 
-/** Every contract of a customer, oldest first: the order in which they take events (semantics 8). */
+/** Oldest first: the order in which the contracts of a customer take events (semantics 8). */
+const inOrder = (tx: Transaction, { orgId, customerId }: OfOrganization<'customerId'>) =>
+  tx
+    .selectFrom('contracts')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('customerId', '=', customerId)
+    .orderBy('createdAt')
+    .orderBy('seq');
+
+/** Every contract of a customer, oldest first. */
 export async function listContractsOfCustomer(
   tx: Transaction,
   orgId: string,
@@ -128,17 +138,10 @@ export async function listContractsOfCustomer(
   return (await contractsOfCustomer(tx, { orgId, customerId })).map(toContract);
 }
 
-const contractsOfCustomer = prepared(
-  (tx, { orgId, customerId }: OfOrganization<'customerId'>) =>
-    tx
-      .selectFrom('contracts')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('customerId', '=', customerId)
-      .orderBy('createdAt')
-      .orderBy('seq'),
-  { name: 'contracts of a customer', of: () => [{ orgId: '', customerId: '' }] },
-);
+const contractsOfCustomer = prepared(inOrder, {
+  name: 'contracts of a customer',
+  of: () => [{ orgId: '', customerId: '' }],
+});
 
 /** The contracts of a customer that were made before the given one, oldest first. */
 export async function listContractsBefore(
@@ -150,18 +153,11 @@ export async function listContractsBefore(
 }
 
 const contractsBefore = prepared(
-  (tx, { orgId, customerId, contractId }: OfOrganization<'customerId' | 'contractId'>) =>
-    tx
-      .selectFrom('contracts')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('customerId', '=', customerId)
-      .where(
-        sql<boolean>`("createdAt", "seq") <
-        (select "createdAt", "seq" from "contracts" where "orgId" = ${orgId} and "id" = ${contractId})`,
-      )
-      .orderBy('createdAt')
-      .orderBy('seq'),
+  (tx, of: OfOrganization<'customerId' | 'contractId'>) =>
+    inOrder(tx, of).where(
+      sql<boolean>`("createdAt", "seq") <
+        (select "createdAt", "seq" from "contracts" where "orgId" = ${of.orgId} and "id" = ${of.contractId})`,
+    ),
   { name: 'contracts before one', of: () => [{ orgId: '', customerId: '', contractId: '' }] },
 );
 

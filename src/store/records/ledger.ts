@@ -38,6 +38,9 @@ export interface LedgerPageQuery extends LedgerFilter {
   readonly offset?: number | undefined;
 }
 
+const ofContract = (tx: Transaction, { orgId, contractId }: OfOrganization<'contractId'>) =>
+  tx.selectFrom('ledgerEntries').where('orgId', '=', orgId).where('contractId', '=', contractId);
+
 /** The whole ledger of a contract, oldest entry first. */
 export async function listLedger(
   tx: Transaction,
@@ -97,13 +100,7 @@ function toStoredLedger(rows: readonly Selectable<Database['ledgerEntries']>[]):
 
 /** The rows of a contract's ledger, oldest entry first. */
 export const entriesOfContract = prepared(
-  (tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
-    tx
-      .selectFrom('ledgerEntries')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', '=', contractId)
-      .orderBy('seq'),
+  (tx, of: OfOrganization<'contractId'>) => ofContract(tx, of).selectAll().orderBy('seq'),
   { name: 'ledger', of: () => [{ orgId: '', contractId: '' }] },
 );
 
@@ -145,8 +142,8 @@ const unfiltered: Chosen = {
   createdBefore: undefined,
 };
 
-function entriesAmong(tx: Transaction, { orgId, contractId, type, createdAfter, createdBefore }: Chosen) {
-  let query = tx.selectFrom('ledgerEntries').where('orgId', '=', orgId).where('contractId', '=', contractId);
+function entriesAmong(tx: Transaction, { type, createdAfter, createdBefore, ...of }: Chosen) {
+  let query = ofContract(tx, of);
   if (type !== undefined) query = query.where('type', '=', type);
   if (createdAfter !== undefined) query = query.where('createdAt', '>=', createdAfter);
   if (createdBefore !== undefined) query = query.where('createdAt', '<', createdBefore);
@@ -219,13 +216,8 @@ export async function findGrantByExternalId(
 }
 
 const entryOfExternalId = prepared(
-  (tx, { orgId, contractId, externalId }: OfOrganization<'contractId' | 'externalId'>) =>
-    tx
-      .selectFrom('ledgerEntries')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', '=', contractId)
-      .where('externalId', '=', externalId),
+  (tx, of: OfOrganization<'contractId' | 'externalId'>) =>
+    ofContract(tx, of).selectAll().where('externalId', '=', of.externalId),
   { name: 'entry of an external id', of: () => [{ orgId: '', contractId: '', externalId: '' }] },
 );
 
@@ -289,14 +281,8 @@ export async function findLedgerHead(tx: Transaction, orgId: string, contractId:
   return newest?.hash;
 }
 
-const newestHash = prepared((tx, { orgId, contractId }: OfOrganization<'contractId'>) =>
-  tx
-    .selectFrom('ledgerEntries')
-    .select('hash')
-    .where('orgId', '=', orgId)
-    .where('contractId', '=', contractId)
-    .orderBy('seq', 'desc')
-    .limit(oneRow()),
+const newestHash = prepared((tx, of: OfOrganization<'contractId'>) =>
+  ofContract(tx, of).select('hash').orderBy('seq', 'desc').limit(oneRow()),
 );
 
 /** Converts a row, without its seal; NULL becomes undefined. */
