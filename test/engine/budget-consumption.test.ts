@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { invoiceAt, subscribe, use } from '../support/billing-scenario.ts';
 import type { Subscription } from '../support/billing-scenario.ts';
-import { createWorld, type World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld({ start: '2026-04-15T00:00:00.000Z' });
-});
-afterEach(async () => await world.close());
+useWorld({ start: '2026-04-15T00:00:00.000Z' });
 
 async function subscribeWith(eventPropertyValue: string): Promise<Subscription> {
   const budgets = [{ eventPropertyKey: 'model', eventPropertyValue, maxCreditsCents: 75 }];

@@ -1,13 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld();
+
 let ids: { productId: string; pricingId: string; planId: string };
 
 beforeEach(async () => {
-  world = await createWorld();
   const { data: pricing } = await world.call('pricing.create', {
     body: { productName: 'Platform', name: 'Fee', model: 'FLAT', unitAmount: '20', priceInterval: 'MONTH' },
   });
@@ -16,7 +15,6 @@ beforeEach(async () => {
   });
   ids = { productId: pricing.productId, pricingId: pricing.id, planId: plan.id };
 });
-afterEach(async () => await world.close());
 
 const archivePlan = async () => await world.call('plans.archive', { params: { planId: ids.planId } });
 const archivePricing = async () => await world.call('pricing.archive', { params: { pricingId: ids.pricingId } });

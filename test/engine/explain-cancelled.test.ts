@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { createWorld } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
+
+useWorld({ start: '2026-01-01T00:00:00.000Z' });
 
 test('an invoice of before a cancellation is explained by the terms of before it', async () => {
-  const world = await createWorld({ start: '2026-01-01T00:00:00.000Z' });
   const contacts = [{ name: 'Ada', email: 'ada@example.com', roles: ['primary'] }];
   const { data: customer } = await world.call('customers.create', { body: { name: 'Acme', contacts } });
   const items: { pricingId: string }[] = [];
@@ -26,5 +27,4 @@ test('an invoice of before a cancellation is explained by the terms of before it
   await world.call('contracts.cancel', { params: { contractId: contract.id } });
   const { data: explained } = await world.call('invoices.explain', { params: { invoiceId } });
   expect(explained).toMatchObject({ totalCents: 121_000, disagreements: [] });
-  await world.close();
 });

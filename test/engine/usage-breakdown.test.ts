@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { textOfNumber } from '../../src/exact-json.ts';
 import { refusalOf } from '../support/refusal.ts';
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
+
 let customerId: string;
 let contractId: string;
 beforeEach(async () => {
-  world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   customerId = await createCustomer(world, 'acme');
   const tokens = await createMeter(world, 'TOKENS', { groupKeys: ['model', 'region'] });
   const calls = await createMeter(world, 'CALLS', { aggregationType: 'COUNT' });
@@ -20,7 +19,6 @@ beforeEach(async () => {
   ];
   contractId = await createContract(world, { customerId, pricingIds });
 });
-afterEach(async () => await world.close());
 
 const march = { startDate: '2026-03-01T00:00:00Z', endDate: '2026-04-01T00:00:00Z' };
 

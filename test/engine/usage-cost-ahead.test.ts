@@ -3,10 +3,11 @@
 import { expect, test, vi } from 'vitest';
 
 import { createContract, createCustomer, createMeter, createPrice, send } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
+
+useWorld({ start: '2026-03-15T12:00:00.000Z' });
 
 test('asks no store of periods that lie ahead, but for those that an event may be in already', async () => {
-  const world = await createWorld({ start: '2026-03-15T12:00:00.000Z' });
   const customerId = await createCustomer(world, 'acme');
   const pricingIds = [await createPrice(world, await createMeter(world, 'TOKENS'))];
   const contractId = await createContract(world, { customerId, pricingIds, endDate: '2100-12-31' });
@@ -22,5 +23,4 @@ test('asks no store of periods that lie ahead, but for those that an event may b
   expect(await total()).toBe(1);
   expect(bounds()).toEqual([4, 5]);
   aggregate.mockRestore();
-  await world.close();
 });

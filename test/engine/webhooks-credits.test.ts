@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 
 import { grant, settle, subscribe, use } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
-import { createWorld } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
+
+useWorld({ start: '2026-03-01T00:00:00.000Z' });
 
 test('a wallet of free credits alone, which are worth no cents, is told to be used up with the last of them', async () => {
-  const world = await createWorld({ start: '2026-03-01T00:00:00.000Z' });
   const acme = await subscribe(world, { contract: { creditSettings: { creditRateCents: 10 } } });
   await grant(world, acme, { creditRateCents: 0, creditAmount: 5 });
   await listen(world, ['credit.balance_depleted']);
@@ -16,5 +17,4 @@ test('a wallet of free credits alone, which are worth no cents, is told to be us
   };
   expect(await spend(40)).toEqual([]);
   expect(await spend(10)).toEqual([[0, 0]]);
-  await world.close();
 });

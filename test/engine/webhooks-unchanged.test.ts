@@ -1,20 +1,13 @@
 /** What leaves everything as it was is neither recorded nor told. */
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { subscribe } from '../support/billing-scenario.ts';
 import { listen, outboxOf } from '../support/outbox.ts';
 import { createCustomer } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
-import type { World } from '../support/world.ts';
+import { useWorld, world } from '../support/use-world.ts';
 
-let world: World;
-beforeEach(async () => {
-  world = await createWorld();
-});
-afterEach(async () => {
-  await world.close();
-});
+useWorld();
 
 test('an update of a customer, and a repeated pause, that find all as it was say nothing, and leave the time of the last change', async () => {
   const params = { customerId: await createCustomer(world, 'acme') };
