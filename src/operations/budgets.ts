@@ -32,7 +32,7 @@ const budgetFields = {
 const budget = z.strictObject(budgetFields);
 
 const caps = {
-  maxCredits: creditsInput({ allowZero: true }).nullable().optional().describe('Cap in credits.'),
+  maxCredits: creditsInput('of 0 or more').nullable().optional().describe('Cap in credits.'),
   maxCreditsCents: centsInput().nullable().optional().describe('Cap in cents.'),
 };
 

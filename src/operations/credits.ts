@@ -90,7 +90,7 @@ const grantFields = {
   creditRateCents: integerInput(0, limits.creditRateCents)
     .optional()
     .describe('Cents per credit, 0 for free credits; goes with creditAmount.'),
-  creditAmount: creditsInput({ allowZero: false }).optional().describe('Credits to grant; goes with creditRateCents.'),
+  creditAmount: creditsInput('above 0').optional().describe('Credits to grant; goes with creditRateCents.'),
   description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
   externalId: text(limits.grantExternalIdCharacters)
     .optional()
@@ -288,7 +288,7 @@ export const creditOperations = [
         amountCents: centsInput(-limits.centsMaximum)
           .optional()
           .describe('Cents to add, or to take away with a minus sign.'),
-        creditAmount: creditsInput({ allowZero: false, allowNegative: true })
+        creditAmount: creditsInput('other than 0')
           .optional()
           .describe('Credits to add or take away, for a grant that has credits.'),
         description: text(limits.grantDescriptionCharacters).describe('Why; kept in the ledger.'),

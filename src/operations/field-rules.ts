@@ -90,19 +90,19 @@ export function isMoreThanZero(text: string | undefined): boolean {
 
 const plainDecimal = /^(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
+/** Which numbers of credits a field takes, in the words of its refusal. */
+export type CreditRange = 'above 0' | 'of 0 or more' | 'other than 0';
+
 /** Whether the digits are a number of credits within its bounds. */
-export function isCredits(
-  digits: string,
-  options: { readonly allowZero: boolean; readonly allowNegative?: boolean },
-): boolean {
+export function isCredits(digits: string, range: CreditRange): boolean {
   const isNegative = digits.startsWith('-');
-  if (isNegative && options.allowNegative !== true) return false;
+  if (isNegative && range !== 'other than 0') return false;
   const unsigned = isNegative ? digits.slice(1) : digits;
   if (!plainDecimal.test(unsigned) || unsigned.length > 30) return false;
   const [whole = '', fraction = ''] = unsigned.split('.');
   if (fraction.length > limits.creditFractionDigits || BigInt(whole) > limits.creditMaximum) return false;
   if (BigInt(whole) === limits.creditMaximum && /[1-9]/.test(fraction)) return false;
-  return options.allowZero || /[1-9]/.test(unsigned);
+  return range === 'of 0 or more' || /[1-9]/.test(unsigned);
 }
 
 const localPart = String.raw`(?=[^@]{1,64}@)[^\s@<>(),;:"[\]\\.]+(?:\.[^\s@<>(),;:"[\]\\.]+)*`;

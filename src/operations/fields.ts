@@ -9,6 +9,7 @@ import { forbiddenNameMessage, isExactNumber, isForbiddenName, textOfNumber } fr
 import type { ExactNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import {
+  type CreditRange,
   creditDigits,
   decimalForm,
   idOrNone,
@@ -94,22 +95,22 @@ export function integerInput(least: number, most: number) {
 }
 
 /**
- * Number of credits: a JSON number above 0, from 0 on, or other than 0, as the options say, with at most six decimals,
- * and at most 1e12 whatever its sign. Comes out as its digits.
+ * Number of credits: a JSON number in this range, with at most six decimals, and at most 1e12 whatever its sign. Comes out as its
+ * digits.
  */
-export function creditsInput(options: { readonly allowZero: boolean; readonly allowNegative?: boolean }) {
-  const sign = options.allowNegative === true ? 'other than 0' : options.allowZero ? 'of 0 or more' : 'above 0';
+export function creditsInput(range: CreditRange) {
   return recognizedAs(
-    ['credits', options],
+    ['credits', range],
     z
       .custom<ExactNumber>((value) => isExactNumber(value), { error: 'must be a number' })
       .transform((value) => creditDigits(textOfNumber(value)))
-      .refine((digits) => isCredits(digits, options), {
-        error: `must be a number ${sign} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
+      .refine((digits) => isCredits(digits, range), {
+        error: `must be a number ${range} with at most ${limits.creditFractionDigits} decimals, at most ${limits.creditMaximum}`,
       })
       .meta({
         type: 'number',
-        ...(options.allowNegative === true ? {} : options.allowZero ? { minimum: 0 } : { exclusiveMinimum: 0 }),
+        ...(range === 'above 0' && { exclusiveMinimum: 0 }),
+        ...(range === 'of 0 or more' && { minimum: 0 }),
         maximum: Number(limits.creditMaximum),
       }),
   );

@@ -11,6 +11,7 @@ import { limits } from '../limits.ts';
 import { crossRules } from './cross-rules.ts';
 import type { CrossRule } from './cross-rules.ts';
 import {
+  type CreditRange,
   decimalForm,
   idOrNone,
   isCalendarDate,
@@ -67,9 +68,9 @@ const fields = {
     const cents = BigInt(value);
     return cents >= BigInt(least) && cents <= limits.centsMaximum ? cents : refused;
   },
-  credits: (options: Parameters<typeof isCredits>[1]) => (value: unknown) => {
+  credits: (range: CreditRange) => (value: unknown) => {
     const digits = isExactNumber(value) ? textOfNumber(value) : '';
-    return isCredits(digits, options) ? digits : refused;
+    return isCredits(digits, range) ? digits : refused;
   },
   decimal: () => (value: unknown) => (typeof value === 'string' && decimalForm.test(value) ? value : refused),
   date: () => (value: unknown) => (typeof value === 'string' && isCalendarDate(value) ? value : refused),

@@ -93,7 +93,7 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
     ['1000000000000.0000000', true],
     ['0.0000000', false],
   ])('%s: %s', (literal, isAccepted) => {
-    expect(accepts(creditsInput({ allowZero: false }), exactNumber(literal))).toBe(isAccepted);
+    expect(accepts(creditsInput('above 0'), exactNumber(literal))).toBe(isAccepted);
   });
 
   test.each([
@@ -108,17 +108,17 @@ describe('credits have at most six decimals and stay at or below 1e12', () => {
   ])(
     'written %s come out as %s: the same digits, without an exponent and no more than six decimals',
     (literal, expected) => {
-      expect(creditsInput({ allowZero: false }).parse(exactNumber(literal))).toBe(expected);
+      expect(creditsInput('above 0').parse(exactNumber(literal))).toBe(expected);
     },
   );
 
   test.each([
-    [{ allowZero: false }, '0', 'above 0'],
-    [{ allowZero: true }, '-1', 'of 0 or more'],
-    [{ allowZero: false, allowNegative: true }, '0', 'other than 0'],
-  ])('as %o, %s is refused in words that say which numbers are taken', (options, literal, words) => {
-    const { error } = creditsInput(options).safeParse(exactNumber(literal));
-    expect(error?.issues[0]?.message).toBe(`must be a number ${words} with at most 6 decimals, at most 1000000000000`);
+    ['above 0', '0'],
+    ['of 0 or more', '-1'],
+    ['other than 0', '0'],
+  ] as const)('%s is asked, and %s is refused in words that say which numbers are taken', (range, literal) => {
+    const { error } = creditsInput(range).safeParse(exactNumber(literal));
+    expect(error?.issues[0]?.message).toBe(`must be a number ${range} with at most 6 decimals, at most 1000000000000`);
   });
 });
 

@@ -200,7 +200,7 @@ describe('a form leaves to the schema', () => {
   test.each([
     ['another description', text(5).describe('x').meta({ flag: 'y' }), ['text', 5]],
     ['optional', integerInput(1, 2).optional(), { optional: ['integer', 1, 2] }],
-    ['credits', creditsInput({ allowZero: true }), ['credits', { allowZero: true }]],
+    ['credits', creditsInput('of 0 or more'), ['credits', 'of 0 or more']],
     ['recognized as a whole', recognizedAs('date', z.string().regex(/a/)), 'date'],
     ['a list', listOf(z.int()), { members: { data: { list: 'int' }, hasMore: 'boolean', total: 'int' } }],
   ])('nothing of %s', (_, schema, form) => {
