@@ -1,11 +1,11 @@
 /** What a grant shows on a real service, and what keeps it from going past the policy. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { made, openStage, stage } from '../support/use-stage.ts';
+import { made, openStage, saved, stage } from '../support/use-stage.ts';
 
 const expiry = ['--expires-at', '2027-01-01T00:00:00Z'];
 
@@ -33,7 +33,7 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
   const grant = async (...words: string[]) => await stage.tally(['credits', 'grant', contract, ...expiry, ...words]);
   const policy = (text: string) => {
     mkdirSync(join(stage.directory, 'config'), { recursive: true, mode: 0o700 });
-    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), text);
+    saved('config/policy.yaml', text);
   };
 
   test('a person sees the wallet before and after, and which grants burn first; the answer is alone on standard output', async () => {
@@ -154,8 +154,7 @@ describe.each(['embedded', 'http'] as const)('on a real service, %s', (surface) 
 
     test('takes no external id that this program made for a ticket, whatever it looks like', async () => {
       policy("grants:\n  ticket: '[0-9a-z]+'\n");
-      const row = join(stage.directory, 'row.csv');
-      writeFileSync(row, `contractId,amountCents,expiresAt\n${contract},1,2027-01-01T00:00:00Z\n`);
+      const row = saved('row.csv', `contractId,amountCents,expiresAt\n${contract},1,2027-01-01T00:00:00Z\n`);
       for (const how of [['--dry-run'], []]) {
         expect(await grant('--amount-cents', '1', ...how)).toMatchObject({ exitCode: 11, stdout: '' });
         const rows = await stage.tally(['credits', 'grant', '--from', row, '--yes', ...how]);

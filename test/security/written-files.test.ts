@@ -8,17 +8,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { checkOutputFile, writeOutputFile } from '../../src/cli/files/output-file.ts';
 import { newDirectory } from '../support/temporary-files.ts';
-import { stage, useStage } from '../support/use-stage.ts';
+import { saved, stage, useStage } from '../support/use-stage.ts';
 
 useStage('embedded');
 let events: string;
 let scenario: string;
 let previous: number;
 beforeAll(async () => {
-  events = join(stage.directory, 'events.csv');
-  writeFileSync(events, 'timestamp,tokens\nnever,3\n');
-  scenario = join(stage.directory, 'scenario.yaml');
-  writeFileSync(scenario, 'start: 2026-03-01\nuntil: 2026-03-02\ncustomers: [{ id: acme, name: Acme Inc }]\n');
+  events = saved('events.csv', 'timestamp,tokens\nnever,3\n');
+  scenario = saved(
+    'scenario.yaml',
+    'start: 2026-03-01\nuntil: 2026-03-02\ncustomers: [{ id: acme, name: Acme Inc }]\n',
+  );
   previous = process.umask(0);
 });
 afterAll(() => void process.umask(previous));

@@ -33,7 +33,7 @@ export async function made(...words: readonly string[]): Promise<string> {
 }
 
 /** Saves a file in the directory of the stage; gives its path. */
-export function saved(name: string, content: string): string {
+export function saved(name: string, content: string | Uint8Array): string {
   const path = join(stage.directory, name);
   writeFileSync(path, content);
   return path;

@@ -1,6 +1,6 @@
 /** Grants from a file: all rows checked before one is sent, none done twice, none lost. */
 
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -285,7 +285,7 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
 
   const capAt = (units: string) => {
     mkdirSync(join(stage.directory, 'config'), { mode: 0o700 });
-    writeFileSync(join(stage.directory, 'config', 'policy.yaml'), `grants:\n  per-customer-and-month: ${units}\n`);
+    saved('config/policy.yaml', `grants:\n  per-customer-and-month: ${units}\n`);
   };
 
   test('the policy judges the rows together, before one is sent', async () => {

@@ -1,12 +1,12 @@
 /** `--dry-run` on a real service: the request everywhere, and what would be answered where the service is in this process. */
 
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Surface } from '../../support/stage.ts';
-import { made, openStage, stage } from '../../support/use-stage.ts';
+import { made, openStage, saved, stage } from '../../support/use-stage.ts';
 
 let customer: string;
 let contract: string;
@@ -168,7 +168,7 @@ describe('a command that is no operation', () => {
 test.each<Surface>(['embedded', 'http'])('the policy judges a grant that is not sent, %s', async (surface) => {
   await begin(surface);
   mkdirSync(join(stage.directory, 'config'), { recursive: true });
-  writeFileSync(join(stage.directory, 'config', 'policy.yaml'), 'grants:\n  per-customer-and-month: 9.00\n');
+  saved('config/policy.yaml', 'grants:\n  per-customer-and-month: 9.00\n');
   const words = ['credits', 'grant', contract, ...grant];
   expect(await tally(...words, '--dry-run')).toMatchObject({ exitCode: 0 });
   expect(await tally(...words)).toMatchObject({ exitCode: 0 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Answer } from '../../../src/operations/index.ts';
-import { openStage, stage } from '../../support/use-stage.ts';
+import { openStage, saved, stage } from '../../support/use-stage.ts';
 import { catalog, dearer } from './catalog-sample.ts';
 import { createShell } from '../shell.ts';
 import type { Reply, Shell } from '../shell.ts';
@@ -32,8 +32,7 @@ describe('diff', () => {
 
   test.each(['', ' --prune'])('--exit-code names the command that makes these changes: %s', async (flag) => {
     await apply(catalog);
-    const file = join(stage.directory, 'other.yaml');
-    writeFileSync(file, catalog.replaceAll('Solo', 'Single'));
+    const file = saved('other.yaml', catalog.replaceAll('Solo', 'Single'));
     const { stderr } = await tally(`catalog diff ${file} --exit-code${flag}`);
     const told = /change it to what the file says with: tally (.*)/.exec(stderr)?.[1];
     await tally(`${told} --yes`);

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { damage } from '../../doctor/damage.ts';
 import type { CommandStage } from '../../support/stage.ts';
-import { openStage, stage } from '../../support/use-stage.ts';
+import { openStage, saved, stage } from '../../support/use-stage.ts';
 
 let contractId: string;
 let database: string;
@@ -72,8 +72,10 @@ describe('tally doctor', () => {
   });
 
   test('says that it upgraded what it rebuilds, and where the copy from before is', async () => {
-    const older = join(stage.directory, 'older.db');
-    writeFileSync(older, gunzipSync(readFileSync(join(import.meta.dirname, '../../fixtures/db/v13.sqlite.gz'))));
+    const older = saved(
+      'older.db',
+      gunzipSync(readFileSync(join(import.meta.dirname, '../../fixtures/db/v13.sqlite.gz'))),
+    );
     const { stderr } = await stage.tally(['doctor', '--rebuild', '--database', older]);
     expect(stderr).toContain(
       `upgraded the database; a copy from before is kept: ${older}.schema-13\n${older}: the data derived`,
@@ -139,8 +141,7 @@ describe('tally doctor', () => {
   });
 
   test('says of a file that is no database what it is', async () => {
-    const text = join(stage.directory, 'notes.txt');
-    writeFileSync(text, 'Buy milk. '.repeat(500));
+    const text = saved('notes.txt', 'Buy milk. '.repeat(500));
     const { exitCode, stderr } = await stage.tally(['doctor', '--database', text]);
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 1,

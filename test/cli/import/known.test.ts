@@ -1,19 +1,17 @@
 /** An import says how many of its events were there already, and how many took the place of others: those are no longer billed. */
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
 import type { Surface } from '../../support/stage.ts';
-import { stage } from '../../support/use-stage.ts';
+import { saved, stage } from '../../support/use-stage.ts';
 import { openStageWithAcme } from './acme.ts';
 
 const good = ['1,2026-02-02 00:00:00,5', '2,2026-02-03 00:00:00,6'];
 
 async function importing(rows: readonly string[], ...flags: readonly string[]) {
-  const file = join(stage.directory, 'events.csv');
-  writeFileSync(file, ['id,timestamp,tokens', ...rows].join('\n'));
+  const file = saved('events.csv', ['id,timestamp,tokens', ...rows].join('\n'));
   const words = ['--event-name', 'request', '--customer', 'acme', '--key-column', 'id', ...flags];
   const { stdout, stderr } = await stage.tally(['import', 'events', file, '--json', 'unchanged,replaced', ...words]);
   const told = stderr.split('\n').filter((line) => line !== '' && !/times from|no meter takes|dry run/.test(line));

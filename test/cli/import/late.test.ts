@@ -1,20 +1,16 @@
 /** Events that an import brings too late are said to be so at its end: they are accepted, and nobody is billed for them. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
-import { made, stage } from '../../support/use-stage.ts';
+import { made, saved, stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 import { openStageWithAcme } from './acme.ts';
 
 const rows = ['timestamp,tokens', '2026-02-02 00:00:00,1', '2026-02-03 00:00:00,2', '2026-01-31 00:00:00,3'].join('\n');
 
 async function importing(...flags: readonly string[]) {
-  const file = join(stage.directory, 'events.csv');
-  writeFileSync(file, rows);
+  const file = saved('events.csv', rows);
   return await stage.tally(['import', 'events', file, '--event-name', 'request', '--customer', 'acme', ...flags]);
 }
 const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
@@ -57,8 +53,7 @@ test.each(['forbidden', 'notFound', 'notOffered', 'unavailable'] as const)(
         return { body: { data: [], hasMore: false, total: 0 } as never };
       },
     });
-    const file = join(stage.directory, 'events.csv');
-    writeFileSync(file, rows);
+    const file = saved('events.csv', rows);
     const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
     expect(await shell.run(words)).toMatchObject({ code: 0, stdout: '3\t3\t0\t\t\n' });
   },

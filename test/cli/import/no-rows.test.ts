@@ -1,11 +1,8 @@
 /** A file without rows bills nobody, and its figures of 0 go unseen in the job of a night. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { beforeEach, expect, test } from 'vitest';
 
-import { stage } from '../../support/use-stage.ts';
+import { saved, stage } from '../../support/use-stage.ts';
 import { openStageWithAcme } from './acme.ts';
 
 beforeEach(async () => await openStageWithAcme('embedded'));
@@ -22,16 +19,14 @@ test.each([
   ['events.csv', `${header}2026-02-01,5\n`, '', false],
   ['events.csv', `${header}2026-02-01T00:00:00Z,5\n`, '', false],
 ])('%s of %j is told of %s: %s', async (name, text, flag, isTold) => {
-  const file = join(stage.directory, name);
-  writeFileSync(file, text);
+  const file = saved(name, text);
   const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
   const { stderr } = await stage.tally(flag === '' ? words : [...words, flag]);
   expect(stderr.split('\n').includes(warning)).toBe(isTold);
 });
 
 test('it is no failure: there may be nothing to bill', async () => {
-  const file = join(stage.directory, 'events.csv');
-  writeFileSync(file, header);
+  const file = saved('events.csv', header);
   const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme'];
   expect(await stage.tally(words)).toMatchObject({ exitCode: 0, stdout: '0\t0\t0\t0\t0\n' });
 });

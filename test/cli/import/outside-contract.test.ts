@@ -1,12 +1,9 @@
 /** Events that name a contract of another time are billed on no contract at all; whoever sends them is told. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { describe, expect, test } from 'vitest';
 
 import type { Surface } from '../../support/stage.ts';
-import { made, stage } from '../../support/use-stage.ts';
+import { made, saved, stage } from '../../support/use-stage.ts';
 import { openStageWithAcme } from './acme.ts';
 
 const hint = '  hint: send them again, under the same keys, with the contract of that time or with none';
@@ -29,9 +26,8 @@ describe.each<Surface>(['embedded', 'http'])('%s', (surface) => {
   test('an import for a contract says how many of its rows are of another time', async () => {
     await openStageWithAcme(surface);
     const contractId = await contractOfMarch();
-    const file = join(stage.directory, 'events.csv');
     const days = ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02'];
-    writeFileSync(file, ['timestamp,tokens', ...days.map((day) => `${day} 12:00:00,5`)].join('\n'));
+    const file = saved('events.csv', ['timestamp,tokens', ...days.map((day) => `${day} 12:00:00,5`)].join('\n'));
     const words = ['import', 'events', file, '--event-name', 'request', '--customer', 'acme', '--batch-size', '1'];
     expect(await toldOf(words)).toEqual([]);
     expect(await toldOf([...words, '--contract-id', contractId])).toEqual([

@@ -1,19 +1,18 @@
 /** `import events --dry-run` says of each row what the import would: of its mapping, and of the service as it stands. */
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
 import type { Billing } from '../../../src/operations/index.ts';
 import type { Surface } from '../../support/stage.ts';
-import { stage } from '../../support/use-stage.ts';
+import { saved, stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 import { openStageWithAcme } from './acme.ts';
 
 async function importing(rows: readonly string[], ...flags: readonly string[]) {
-  const file = join(stage.directory, 'events.csv');
-  writeFileSync(file, ['timestamp,account,id,note', ...rows].join('\n'));
+  const file = saved('events.csv', ['timestamp,account,id,note', ...rows].join('\n'));
   const words = ['--event-name', 'request', '--customer-column', 'account', '--key-column', 'id', '-o', 'json'];
   const { stdout, exitCode } = await stage.tally(['import', 'events', file, ...words, ...flags]);
   const { dryRun, data = dryRun } = JSON.parse(stdout) as Record<string, object>;
@@ -29,8 +28,7 @@ const wrong = [
 
 test('a file of which no row is taken says so, and whom it does not know', async () => {
   await openStageWithAcme('embedded');
-  const file = join(stage.directory, 'events.csv');
-  writeFileSync(file, 'timestamp,account\n2026-02-01 00:00:00,nobody\n');
+  const file = saved('events.csv', 'timestamp,account\n2026-02-01 00:00:00,nobody\n');
   const words = ['import', 'events', file, '--event-name', 'request', '--customer-column', 'account'];
   const { stderr, exitCode } = await stage.tally(words);
   expect(exitCode).toBe(10);

@@ -1,6 +1,5 @@
 /** What an import takes and no meter can add up is said at its end: otherwise nobody would be billed for it, unseen. */
 
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +8,7 @@ import { BillingError } from '../../../src/errors.ts';
 import { reviveExactJson } from '../../../src/exact-json.ts';
 import { openStageWithAcme } from './acme.ts';
 import { root } from '../../support/sources.ts';
-import { stage } from '../../support/use-stage.ts';
+import { saved, stage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 
 const addMeter = async (code: string, ...flags: readonly string[]) => {
@@ -18,8 +17,7 @@ const addMeter = async (code: string, ...flags: readonly string[]) => {
 };
 
 async function importing(text: string, ...flags: readonly string[]) {
-  const file = join(stage.directory, 'events');
-  writeFileSync(file, text);
+  const file = saved('events', text);
   return await stage.tally(['import', 'events', file, ...flags]);
 }
 const ofRequests = ['--event-name', 'request', '--customer', 'acme'];
@@ -226,8 +224,7 @@ test('a file that is read in a thread says the same', async () => {
   // As large as what is read in a thread.
   const rows = Array.from({ length: 300 }, (_, row) => `2026-02-01 00:00:00,${row},${'x'.repeat(4_000)}`);
   const text = ['timestamp,tokens,note', ...rows, '2026-02-01 00:00:00,n/a,', ...rows].join('\n');
-  const file = join(stage.directory, 'large.csv');
-  writeFileSync(file, text);
+  const file = saved('large.csv', text);
   const readingThread = join(root, 'src/cli/import/reading-thread.ts');
   const { stderr } = await stage.tally(['import', 'events', file, ...ofRequests], {}, { readingThread });
   expect(warningsOf(stderr)).toEqual([
@@ -252,8 +249,7 @@ describe('an import does not need the meters', () => {
         return {};
       },
     });
-    const file = join(stage.directory, 'events');
-    writeFileSync(file, table);
+    const file = saved('events', table);
     expect(await shell.run(['import', 'events', file, ...ofRequests, '-q'])).toMatchObject({ code: 0, stderr: '' });
     expect(shell.calls.map(({ name }) => name)).toEqual(['meters.list', 'usage.ingestBatch']);
   });
@@ -261,8 +257,7 @@ describe('an import does not need the meters', () => {
   test('a rehearsal goes on where there is no service', async () => {
     const openBilling = async () => await Promise.reject(new BillingError('unavailable', 'nobody there'));
     const shell = createShell({ dependencies: { openBilling } });
-    const file = join(stage.directory, 'events');
-    writeFileSync(file, table);
+    const file = saved('events', table);
     const words = ['import', 'events', file, ...ofRequests, '--dry-run', '-q'];
     expect(await shell.run(words)).toMatchObject({ code: 0, stderr: '' });
   });

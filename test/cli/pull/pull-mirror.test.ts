@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -16,7 +16,7 @@ import type { Billing } from '../../../src/operations/index.ts';
 import type { CallInput } from '../../../src/operations/operation.ts';
 import { openMirror, openMirrorOf } from '../../../src/store/mirror-file.ts';
 import { launcher } from '../../support/program.ts';
-import { made, stage } from '../../support/use-stage.ts';
+import { made, saved, stage } from '../../support/use-stage.ts';
 
 let on: PullStage;
 beforeEach(async () => {
@@ -247,8 +247,7 @@ describe('the file', () => {
   test('is never another database, nor the mirror of another service', async () => {
     const database = join(stage.directory, 'own.db');
     await stage.tally(['customers', 'list'], {}, { env: { TALLY_DATABASE: database } });
-    const text = join(stage.directory, 'notes.txt');
-    writeFileSync(text, 'notes');
+    const text = saved('notes.txt', 'notes');
     for (const path of [database, text]) {
       const before = readFileSync(path);
       const outcome = await stage.tally(['pull', '--to', path, '--contract', ...on.contracts]);

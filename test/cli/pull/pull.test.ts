@@ -1,8 +1,8 @@
 /** `tally pull`: documented operations alone, at the pace of the service, and to the end however often it is stopped. */
 
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 
 import { beforeEach, describe, expect, test } from 'vitest';
 
@@ -15,7 +15,7 @@ import type { CommandResult } from '../../support/stage.ts';
 import { openPullStage, results } from './pull-stage.ts';
 import type { PullStage } from './pull-stage.ts';
 import { listenOnLoopback } from '../../support/free-port.ts';
-import { made, stage } from '../../support/use-stage.ts';
+import { made, saved, stage } from '../../support/use-stage.ts';
 
 let on: PullStage;
 beforeEach(async () => {
@@ -314,8 +314,7 @@ describe('pulling', () => {
       () => ['id,customerId,planId', ...on.contracts.map((id) => `${id},,`)].join('\n'),
     ],
   ])('takes a file of %s', async (_, text) => {
-    const path = join(stage.directory, 'ids.csv');
-    writeFileSync(path, text());
+    const path = saved('ids.csv', text());
     expect(results((await on.pull(['--from', path, '-o', 'json'])).stdout)).toEqual(['new', 'new', 'new']);
   });
 
@@ -325,8 +324,7 @@ describe('pulling', () => {
     ['a header alone', 'contractId,planId\n', 'ids.csv names no contract\n  hint: a file has one id per line'],
     ['a row without an id', 'contractId,planId\n,y\n', 'line 2 has no contract id'],
   ])('refuses %s, and makes no file', async (_, text, words) => {
-    const path = join(stage.directory, 'ids.csv');
-    writeFileSync(path, text);
+    const path = saved('ids.csv', text);
     expect(await on.pull(['--from', path])).toMatchObject({ exitCode: 8, stderr: expect.stringContaining(words) });
     expect(existsSync(on.mirror)).toBe(false);
   });

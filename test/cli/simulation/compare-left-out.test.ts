@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { beforeAll, expect, test } from 'vitest';
 
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
-import { stage, useStage } from '../../support/use-stage.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
 useStage('embedded');
@@ -29,8 +28,7 @@ beforeAll(async () => {
 test('a customer with a contract that cannot be repeated is in no amount, and the command ends as one that is not complete', async () => {
   const tiers = { tiering: 'GRADUATED', pricingTiers: [{ unitAmount: '3' }] };
   const price = { product: 'Inference', name: 'Tokens', model: 'USAGE', meter: 'TOKENS', priceInterval: 'MONTH' };
-  const catalog = join(stage.directory, 'tiers.json');
-  writeFileSync(catalog, JSON.stringify({ pricing: [{ ...price, ...tiers }] }));
+  const catalog = saved('tiers.json', JSON.stringify({ pricing: [{ ...price, ...tiers }] }));
 
   const { stdout, stderr, exitCode } = await stage.tally([...usual, '--catalog', catalog]);
   const others = await stage.tally([...usual, '--catalog', catalog, '--customer', 'acme']);

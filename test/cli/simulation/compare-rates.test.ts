@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
 import { createContract, createCustomer, createMeter, createPrice, send } from '../../support/usage-scenario.ts';
-import { stage, useStage } from '../../support/use-stage.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 import { createWorld } from '../../support/world.ts';
 
 interface Compared {
@@ -58,8 +57,7 @@ async function compared(database: string, ...flags: string[]): Promise<Compared>
   return (JSON.parse(stdout) as { data: Compared }).data;
 }
 const catalog = (content: object) => {
-  const path = join(stage.directory, 'catalog.json');
-  writeFileSync(path, JSON.stringify(content));
+  const path = saved('catalog.json', JSON.stringify(content));
   return ['--catalog', path];
 };
 const rows = ({ customers }: Compared) =>

@@ -1,11 +1,8 @@
 /** Which plan of a catalog a scenario means: by externalId, or by a name that one plan alone has. */
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { expect, test } from 'vitest';
 
-import { stage, useStage } from '../../support/use-stage.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 
 useStage('embedded');
 
@@ -14,9 +11,8 @@ const large = '[{ product: Seats, price: Large }]';
 
 /** A contract of the plan `Team`, with these plans in the catalog. */
 async function play(...plans: readonly string[]) {
-  const path = join(stage.directory, 'scenario.yaml');
-  writeFileSync(
-    path,
+  const path = saved(
+    'scenario.yaml',
     `start: 2026-03-01
 until: 2026-04-02
 catalog:

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 import { describe, expect, test } from 'vitest';
 
-import { stage, useStage } from '../../support/use-stage.ts';
+import { saved, stage, useStage } from '../../support/use-stage.ts';
 
 useStage('embedded');
 
@@ -74,8 +74,7 @@ describe('events of a file', () => {
   });
 
   test('that is cut off say that none of them was taken', async () => {
-    const packed = join(stage.directory, 'cut.jsonl.gz');
-    writeFileSync(packed, gzipSync('{"eventName":"request"}').subarray(0, 30));
+    const packed = saved('cut.jsonl.gz', gzipSync('{"eventName":"request"}').subarray(0, 30));
     const { exitCode, stderr } = await played(`{ file: ${packed}, customer: acme }`);
     expect(exitCode).toBe(8);
     expect(stderr).toContain('hint: it is cut off: get all of it; nothing of this one was imported\n');
