@@ -80,11 +80,11 @@ const everywhere = [
   'interrupted',
 ] as const;
 
-function exitCodesOf(command: CommandSpec): number[] {
-  const kinds = [
-    ...everywhere,
-    ...command.errors,
-    ...(command.findingsPath === undefined && command.localFlags === undefined ? [] : (['checkFailed'] as const)),
-  ];
+/** Flags with which a command may end with a failed check: some of many are not done, or amounts of two currencies are drawn. */
+const checking: ReadonlySet<string> = new Set(['from', 'resume', 'chart']);
+
+function exitCodesOf({ errors, findingsPath, localFlags = [] }: CommandSpec): number[] {
+  const checks = findingsPath !== undefined || localFlags.some(({ name }) => checking.has(name));
+  const kinds = [...everywhere, ...errors, ...(checks ? (['checkFailed'] as const) : [])];
   return [...new Set([0, ...kinds.map((kind) => errorFacts[kind].exitCode)])].toSorted((one, other) => one - other);
 }
