@@ -39,17 +39,16 @@ export async function listBudgetsOf(
   return Map.groupBy(rows.map(toBudget), ({ contractId }) => contractId);
 }
 
-const budgetsOfContracts = prepared(
-  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
-    tx
-      .selectFrom('budgets')
-      .selectAll()
-      .where('orgId', '=', orgId)
-      .where('contractId', 'in', contractIds)
-      .orderBy('contractId')
-      .orderBy('position'),
-  { name: 'budgets', of: () => ofFew('contractIds') },
-);
+const inOrder = (tx: Transaction, { orgId, contractIds }: OfList<'contractIds'>) =>
+  tx
+    .selectFrom('budgets')
+    .selectAll()
+    .where('orgId', '=', orgId)
+    .where('contractId', 'in', contractIds)
+    .orderBy('contractId')
+    .orderBy('position');
+
+const budgetsOfContracts = prepared(inOrder, { name: 'budgets', of: () => ofFew('contractIds') });
 
 /** The positions of a contract's budgets, ascending: 0, 1, 2 unless something is wrong. */
 export async function listBudgetPositions(
@@ -78,16 +77,10 @@ export async function listArmedBudgets(
 }
 
 const armedBudgets = prepared(
-  (tx, { orgId, contractIds }: OfList<'contractIds'>) =>
-    tx
-      .selectFrom('budgets')
-      .selectAll()
-      .where('orgId', '=', orgId)
+  (tx, of: OfList<'contractIds'>) =>
+    inOrder(tx, of)
       .where('isExhausted', '=', 0n)
-      .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)]))
-      .where('contractId', 'in', contractIds)
-      .orderBy('contractId')
-      .orderBy('position'),
+      .where((row) => row.or([row('maxCredits', 'is not', null), row('maxCreditsCents', 'is not', null)])),
   { name: 'armed budgets', of: () => ofFew('contractIds') },
 );
 
