@@ -77,9 +77,11 @@ interface Style {
   readonly draw: (rows: readonly Row[], columns: readonly Column[]) => SafeText;
 }
 
-/** `label  value` for each field, then each list of records below its label, unless it has none. */
+/** `label  value` for each field, then each list of records below its label; a list of none only where it is counted. */
 function fieldLines(row: Row, { view, bold, draw }: Style): SafeText {
-  const fields = flattened(row, '').filter(([path, value]) => view.parts?.[path] === undefined || !isEmptyList(value));
+  const isShown = ([path, value]: [string, unknown]) =>
+    view.parts?.[path] === undefined || !isEmptyList(value) || cellText(row, valueColumn(path, row, view)) !== '';
+  const fields = flattened(row, '').filter(isShown);
   const labels = labelsOf(
     fields.map(([path]) => path),
     view,

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 
 import { render } from '../../../src/cli/output/output.ts';
+import type { Column } from '../../../src/operations/operation.ts';
 
 const columns = [{ header: 'ID', path: 'id' }];
 const stdout = { isTerminal: true, hasColor: false, hasUnicode: false, columns: 100 };
 
-async function shown(data: object, rows: string) {
-  const view = { rows, columns, parts: { failures: columns } };
+async function shown(data: object, rows: string, counted: readonly Column[] = []) {
+  const view = { rows, columns: [...columns, ...counted], parts: { failures: columns } };
   return await render({ data }, view, { choice: { format: 'table' }, fields: [], stdout });
 }
 
@@ -21,4 +22,8 @@ test('a list that has nothing is not named above the rows, nor where its table w
   const data = { failedCount: 0, failures: [], notes: [], invoices: [{ id: 'i1' }] };
   expect(await shown(data, 'data.invoices')).toBe('failed count  0\n\nID\ni1\n');
   expect(await shown({ ...data, invoices: [] }, 'data')).toBe('failed count  0\nnotes\ninvoices\n');
+  const counted = [{ header: 'FAILURES', path: 'failures', format: 'count' }] as const;
+  expect(await shown({ ...data, invoices: [] }, 'data', counted)).toBe(
+    'failed count  0\nfailures      0\nnotes\ninvoices\n',
+  );
 });
