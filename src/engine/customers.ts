@@ -7,7 +7,7 @@ import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { customerOperations } from '../operations/customers.ts';
 import { providers } from '../operations/providers.ts';
-import { insertContacts, listBillingContacts } from '../store/records/contacts.ts';
+import { insertContacts, listBillingContacts, listBillingContactsOf } from '../store/records/contacts.ts';
 import type { BillingContact, Contact } from '../store/records/contacts.ts';
 import {
   findCustomer,
@@ -217,8 +217,8 @@ async function checkIdentities(context: CallContext, customer: Customer): Promis
 }
 
 async function wireWithLinks(context: CallContext, customer: Customer) {
-  const contacts = await listBillingContacts(context.tx, context.orgId, [customer.id]);
-  return { ...wireCustomer(customer, context), ...wireLinks(customer, contacts.get(customer.id) ?? []) };
+  const contacts = await listBillingContactsOf(context.tx, context.orgId, customer.id);
+  return { ...wireCustomer(customer, context), ...wireLinks(customer, contacts) };
 }
 
 /** A pause that is over shows as none, as if somebody had ended it by hand. */

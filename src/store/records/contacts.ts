@@ -42,6 +42,14 @@ const columns = [
 /** Who gets the invoices of a customer (interface 2.2). */
 export type BillingContact = Pick<Contact, 'name' | 'email' | 'phone'>;
 
+/** Contacts who get invoices and can be reached. The pattern is a literal: SQLite prepares a statement anew if one is bound to it. */
+const forInvoices = (tx: Transaction, orgId: string) =>
+  tx
+    .selectFrom('contacts')
+    .where('orgId', '=', orgId)
+    .where('status', '=', 'Active')
+    .where('roles', 'like', sql.lit('%"accounts_payable"%'));
+
 /** The contacts of these customers who get invoices and can be reached, by customer id, each customer's in their order. */
 export async function listBillingContacts(
   tx: Transaction,
@@ -55,18 +63,32 @@ export async function listBillingContacts(
 
 const billingContactsOf = prepared(
   (tx, of: OfList<'customerIds'>) =>
-    tx
-      .selectFrom('contacts')
+    forInvoices(tx, of.orgId)
       .select(['customerId', 'name', 'email', 'phone'])
-      .where('orgId', '=', of.orgId)
-      .where('status', '=', 'Active')
-      // A literal: SQLite prepares a statement anew if a pattern is bound to it.
-      .where('roles', 'like', sql.lit('%"accounts_payable"%'))
       .where('customerId', 'in', of.customerIds)
       .orderBy('customerId')
       .orderBy('position')
       .orderBy('seq'),
   { name: 'billing contacts', isOfEveryCall: true, of: () => ofFew('customerIds') },
+);
+
+/** The same for one customer, in a query of its own: a list of one takes longer to ask for. */
+export async function listBillingContactsOf(
+  tx: Transaction,
+  orgId: string,
+  customerId: string,
+): Promise<readonly BillingContact[]> {
+  return await billingContactsOfCustomer(tx, { orgId, customerId });
+}
+
+const billingContactsOfCustomer = prepared(
+  (tx, of: OfOrganization<'customerId'>) =>
+    forInvoices(tx, of.orgId)
+      .select(['name', 'email', 'phone'])
+      .where('customerId', '=', of.customerId)
+      .orderBy('position')
+      .orderBy('seq'),
+  { name: 'billing contacts of a customer', isOfEveryCall: true, of: () => [{ orgId: '', customerId: '' }] },
 );
 
 /** All contacts of a customer, in their order. */
