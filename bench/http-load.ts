@@ -3,30 +3,31 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
+
+import { Pool } from 'undici';
 
 import { operations } from '../src/operations/all.ts';
 import type { OperationName } from '../src/operations/index.ts';
-import type { Operation } from '../src/operations/operation.ts';
+import type { Method, Operation } from '../src/operations/operation.ts';
 
 export const connections = 32;
 
 export interface Served {
   readonly child: ChildProcess;
-  readonly url: string;
-  readonly agent: Agent;
+  /** A request takes it half of the time that it takes Node's own agent, and less than the server. */
+  readonly pool: Pool;
 }
 
 /** The service on a database, or a bare server if no database is named. */
 export async function start(...words: string[]): Promise<Served> {
   const child = fork(join(import.meta.dirname, 'served-process.ts'), words);
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
-  return { child, url, agent: new Agent({ keepAlive: true, maxSockets: connections }) };
+  return { child, pool: new Pool(url, { connections }) };
 }
 
 export type RequestOf = (index: number) => {
-  readonly method?: string;
+  readonly method?: Method;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -67,10 +68,8 @@ async function sendAll(served: Served, count: number, outgoing: RequestOf): Prom
   );
 }
 
-async function sendOne({ url, agent }: Served, { body, path, ...options }: ReturnType<RequestOf>): Promise<void> {
-  const sent = request(`${url}${path}`, { agent, ...options });
-  sent.end(body);
-  const [answer] = await once(sent, 'response');
-  const text = Buffer.concat(await answer.toArray()).toString();
-  if (answer.statusCode >= 300) throw new Error(`${path} was answered ${answer.statusCode}: ${text.slice(0, 200)}`);
+async function sendOne({ pool }: Served, { method = 'GET', ...outgoing }: ReturnType<RequestOf>): Promise<void> {
+  const { statusCode, body } = await pool.request({ method, ...outgoing });
+  const text = await body.text();
+  if (statusCode >= 300) throw new Error(`${outgoing.path} was answered ${statusCode}: ${text.slice(0, 200)}`);
 }
