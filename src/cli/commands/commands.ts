@@ -80,11 +80,13 @@ const everywhere = [
   'interrupted',
 ] as const;
 
-/** Flags with which a command may end with a failed check: some of many are not done, or amounts of two currencies are drawn. */
-const checking: ReadonlySet<string> = new Set(['from', 'resume', 'chart']);
+/** Flags with which a command may end with a failed check, because some of many are not done. */
+const ofMany: ReadonlySet<string> = new Set(['from', 'resume']);
+/** Its chart adds up entries, which may be in two currencies. */
+const adding = 'credits.ledger';
 
-function exitCodesOf({ errors, findingsPath, localFlags = [] }: CommandSpec): number[] {
-  const checks = findingsPath !== undefined || localFlags.some(({ name }) => checking.has(name));
+function exitCodesOf({ operation, errors, findingsPath, localFlags = [] }: CommandSpec): number[] {
+  const checks = findingsPath !== undefined || operation === adding || localFlags.some(({ name }) => ofMany.has(name));
   const kinds = [...everywhere, ...errors, ...(checks ? (['checkFailed'] as const) : [])];
   return [...new Set([0, ...kinds.map((kind) => errorFacts[kind].exitCode)])].toSorted((one, other) => one - other);
 }
