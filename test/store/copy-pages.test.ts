@@ -33,19 +33,29 @@ const homes = [
 ] as const;
 
 describe.each(homes.filter(([, isThere]) => isThere))('a page of events from %s', (_name, _isThere, make) => {
-  test('has every version of an event, oldest first', async () => {
-    const { store, readPage, close } = await openEnd(await make(), {});
+  test('has every version of an event, oldest first, as it was sent', async () => {
+    const place = await make();
+    const { store, readPage, close } = await openEnd(place, {});
     onTestFinished(close);
     await store.write(insertTwoOrganizations);
     const version = (tokens: number) => eventOf('k', { id: `id-${tokens}`, propertiesJson: `{"tokens":${tokens}}` });
     for (const tokens of [1, 2, 3]) {
       await store.write((tx) => store.events.append(tx, 'org-a', [version(tokens), eventOf('another')], () => true));
     }
-    const page = await store.read((tx) => readPage(tx, 'org-a', { after: 0, limit: 5 }));
-    expect(page.map(({ versions }) => versions)).toEqual([
+    const versions = async () => {
+      const page = await store.read((tx) => readPage(tx, 'org-a', { after: 0, limit: 5 }));
+      return page.map((each) => each.versions);
+    };
+    const sent = [
       [1, 2, 3].map((number) => ({ ...version(number), version: number })),
       [{ ...eventOf('another'), version: 1 }],
-    ]);
+    ];
+    expect(await versions()).toEqual(sent);
+    if (place.events === undefined) return;
+    const server = connectClickhouse(place.events);
+    await moveStaged(store, server);
+    await server.close();
+    expect(await versions()).toEqual(sent);
   });
 
   test('is of fewer where they are large, and of each with all its versions', async () => {
