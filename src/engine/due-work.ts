@@ -80,8 +80,14 @@ export async function workOff(
   subject: DueContract,
   portion: Portion,
 ): Promise<WorkDone | undefined> {
-  const earliest = earliestDue(subject.due, context.finalizationGraceHours);
-  return isBy(earliest, portion.by.instant) ? await doWork(context, subject, portion) : undefined;
+  const { by } = portion;
+  const { draftsDueOn, endsOn, invoiceDate, expiresAt } = subject.due;
+  const isDue =
+    isOnDay(draftsDueOn, by.date) ||
+    isOnDay(endsOn, by.date) ||
+    isOnDay(invoiceDate, by.invoiceDate) ||
+    isBy(expiresAt, by.instant);
+  return isDue ? await doWork(context, subject, portion) : undefined;
 }
 
 /** The same for the earliest instant at which anything is due, so that a later failure keeps nothing earlier from being done. */

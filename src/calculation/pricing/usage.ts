@@ -3,7 +3,7 @@
  * The price's own flat amount is not here: it is a line of its own, which credits cannot pay.
  */
 
-import { flat } from './flat.ts';
+import { decimal, zero } from '../money.ts';
 import type { PricingModel } from './pricing-model.ts';
 import { tiered } from './tiered.ts';
 
@@ -14,6 +14,8 @@ import { tiered } from './tiered.ts';
 export const usage: PricingModel = {
   price(price, quantity) {
     if (price.tiering !== 'NONE') return tiered.price(price, quantity);
-    return flat.price({ ...price, flatAmount: undefined }, quantity);
+    const unitPrice = decimal(price.unitAmount ?? '0');
+    const billed = quantity.lt(zero) ? zero : quantity;
+    return { quantity: billed, exactAmount: billed.times(unitPrice), unitPrice, breakdown: [] };
   },
 };
