@@ -79,7 +79,7 @@ export async function readPage<Row extends { readonly createdAt?: string; readon
   const before = offset === 0 ? undefined : await findPageEnd(tx, { list: name, rowCount: offset });
   const rows =
     before === undefined ? await read({ ...firstPage, limit, offset }) : await rowsBehind(before, limit, read);
-  const total = before?.total ?? Number((await count())[0]?.total);
+  const total = before?.total ?? Number((await count())[0]?.total ?? 0n);
   const last = rows.at(-1);
   const rowCount = offset + rows.length;
   if (last !== undefined && rowCount < total) {
