@@ -72,10 +72,11 @@ export async function openForWriting(
   const isRehearsal = flags.dryRun === true;
   const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
   warnOfPlace(session, target);
+  const plain = tellingOfClock(opened.billing, session);
   return {
     ...opened,
-    billing: tellingOfClock(journaledBilling(opened.billing, context), session),
-    plain: opened.billing,
+    billing: journaledBilling(plain, context),
+    plain,
     conclude,
     close: async () => {
       await conclude();

@@ -297,6 +297,19 @@ test('rows that were planned under a policy are not begun: refused when they are
   expect((await shell.run('credits grant --resume')).stderr).toContain('no grant is unfinished');
 });
 
+test('a clock that is behind the newest row is told once for all grants of a file', async () => {
+  const aheadOfClock = '2099-01-01T00:00:00.000Z';
+  const reply: Reply = ({ name }) => ({
+    body: { data: { id: 'k1', customerId: 'c1', name: 'Acme' } } as never,
+    ...(name === 'credits.grant' ? { aheadOfClock } : {}),
+  });
+  const shell = createShell({ reply, dependencies: { untilStopped: never } });
+  const line = 'credits grant --from - --expires-at 2099-12-31T00:00:00Z --yes';
+  const { stdout, stderr } = await shell.run(line, { input: 'contractId,amountCents\nk1,500\nk1,600\n' });
+  expect(stdout).toBe('2\t2\t0\t0\t0\t0\n');
+  expect(stderr.split('behind the newest row')).toHaveLength(2);
+});
+
 test('the policy counts what other contracts of the customer were granted, which no row names', async () => {
   const one = { id: 'k1', customerId: 'c1', name: 'Acme' };
   const list = { data: [one, { id: 'k2', customerId: 'c1' }], total: 2, hasMore: false };
