@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { BillingError, UnsentError, reworded } from '../../errors.ts';
 import type { ErrorKind } from '../../errors.ts';
-import { ofThisTry } from '../operator/journaled-billing.ts';
+import { isRefusal } from '../operator/journaled-billing.ts';
 import { createWaitingNote, passing, secondsUntilNext } from '../session/patiently.ts';
 import type { OnWait, Waits } from '../session/patiently.ts';
 import { createProgress } from '../session/progress.ts';
@@ -42,9 +42,8 @@ export interface Applied {
 }
 
 /** After these errors every further row would fail in the same way. */
-const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered', 'interrupted']);
+const hopeless: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unauthorized', 'forbidden', 'notOffered']);
 const done: ReadonlySet<RowStatus> = new Set<RowStatus>(['done', 'repeated']);
-const unsure: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['network', 'internal', 'unavailable', 'rateLimited']);
 const failuresInARow = 5;
 
 /** What stopped a job, in other words; `again` says how to go on, after whatever helps where every request was refused. */
@@ -141,10 +140,9 @@ async function sendUnits(
   }
 
   function failed({ lines, answered = [] }: Unit, error: BillingError, isOpen: boolean): RowOutcome[] {
-    outages = unsure.has(error.kind) ? outages + 1 : 0;
+    outages = isRefusal(error.kind, false) ? 0 : outages + 1;
     if (hopeless.has(error.kind) || outages >= failuresInARow) stoppedBy ??= error;
-    const isUnsure = unsure.has(error.kind) || (isOpen && ofThisTry.has(error.kind));
-    const status = isUnsure ? 'unknown' : 'failed';
+    const status = isRefusal(error.kind, isOpen) ? 'failed' : 'unknown';
     const ended = new Set(answered.map(({ line }) => line));
     const others = lines.filter((line) => !ended.has(line));
     return [...answered, ...others.map((line) => ({ line, status, id: '', error: error.message }) as const)];

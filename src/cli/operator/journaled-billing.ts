@@ -15,7 +15,7 @@ import { grantOperation, purchaseOperation } from './grant-history.ts';
 import { readGrant, readPurchase } from './grant-request.ts';
 import { beginGrant, beginPurchase, cappedTogether, createContractLookup } from './granting.ts';
 import type { JournalContext } from './journal-context.ts';
-import type { CallState, JournalFacts } from './journal-line.ts';
+import type { JournalFacts } from './journal-line.ts';
 import { requestHash } from '../wire/request-hash.ts';
 import { valueAt } from '../wire/rows.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -83,7 +83,7 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       // A busy service did nothing. A grant stays open even so: --resume sends it again later.
       const isBusy = kind === 'rateLimited' && name !== grantOperation;
       const isSure = (isBusy || hasChangedNothing(error, context.isHere)) && !isRepeat;
-      const state = isSure ? 'refused' : stateOfFailure(kind, isRepeat);
+      const state = isSure || isRefusal(kind, isRepeat) ? 'refused' : 'unknown';
       await conclude(facts, { state, error: errorFacts[kind].code });
       throw error;
     } finally {
@@ -181,7 +181,7 @@ const certain: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'precond
  * Certain for this try only: an earlier one may have been sent with another key or on another way, and what stands in front of
  * a service refuses without asking it.
  */
-export const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+const ofThisTry: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   'badRequest',
   'unauthorized',
   'forbidden',
@@ -200,6 +200,7 @@ function hasChangedNothing(error: unknown, isHere: boolean): boolean {
   return isHere && error instanceof UnavailableError && !(error instanceof UnknownOutcomeError);
 }
 
-function stateOfFailure(kind: ErrorKind, isRepeat: boolean): CallState {
-  return certain.has(kind) || (ofThisTry.has(kind) && !isRepeat) ? 'refused' : 'unknown';
+/** Whether a failure of this kind says that nothing was done; `isRepeat` if an earlier try may have been sent. */
+export function isRefusal(kind: ErrorKind, isRepeat: boolean): boolean {
+  return certain.has(kind) || (ofThisTry.has(kind) && !isRepeat);
 }
