@@ -111,7 +111,10 @@ export function createGrantHistory(known: KnownHistory = nothing): GrantHistory 
       const others = open.filter((other) => !isSamePlace(other, place));
       return others.filter((other, index) => others.findIndex((each) => isSamePlace(each, other)) === index);
     },
-    unfinishedCall: (facts) => openCalls.values().find((open) => isSamePlace(open, facts) && isSameCall(open, facts)),
+    unfinishedCall(facts) {
+      if (facts.externalId !== undefined) return openCalls.get(callKey(facts));
+      return openCalls.values().find((open) => isSamePlace(open, facts) && open.requestHash === facts.requestHash);
+    },
     unfinishedPurchase: (facts) =>
       openCalls.values().find((open) => isSamePlace(open, facts) && isSameValue(open, facts)),
     find: (place, contractId, externalId) => grants.get(keyOf(place, contractId, externalId)),
@@ -146,18 +149,9 @@ function callKey({ operation, params, externalId, requestHash, ...line }: Journa
   return JSON.stringify([line.environment, line.target, line.organization, line.profile, operation, ...identity]);
 }
 
-function isSameCall(open: JournalFacts, facts: JournalFacts): boolean {
-  if (facts.externalId === undefined) return open.requestHash === facts.requestHash;
-  return isSameSubject(open, facts) && open.externalId === facts.externalId;
-}
-
-function isSameValue(open: JournalFacts, facts: JournalFacts): boolean {
-  const isSameAmount = open.amountCents === facts.amountCents && open.creditAmount === facts.creditAmount;
-  return isSameSubject(open, facts) && isSameAmount;
-}
-
-function isSameSubject(open: JournalFacts, { operation, params }: JournalFacts): boolean {
-  return open.operation === operation && open.params?.['contractId'] === params?.['contractId'];
+function isSameValue(open: JournalFacts, { operation, params, amountCents, creditAmount }: JournalFacts): boolean {
+  const isSameSubject = open.operation === operation && open.params?.['contractId'] === params?.['contractId'];
+  return isSameSubject && open.amountCents === amountCents && open.creditAmount === creditAmount;
 }
 
 /** Names a grant among all that a history knows. */
