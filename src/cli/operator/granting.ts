@@ -75,14 +75,17 @@ interface Beginning {
   readonly context: JournalContext;
 }
 
+export interface Begun {
+  readonly facts: JournalFacts;
+  /** Whether an earlier try may have been sent. */
+  readonly isRepeat: boolean;
+}
+
 /**
  * The journal line of a grant about to be sent, with its external id. Throws BillingError `refused` if the policy forbids the
  * grant, or if it is probably an earlier one whose outcome is unknown.
  */
-export function beginGrant(
-  input: CallInput,
-  { request, facts, history, contractIds, context }: Beginning,
-): JournalFacts {
+export function beginGrant(input: CallInput, { request, facts, history, contractIds, context }: Beginning): Begun {
   const { place, overrideReason } = context;
   const unfinished = request.externalId === undefined ? history.unfinished(place) : [];
   const same = sameOf(facts.requestHash, unfinished);
@@ -93,8 +96,9 @@ export function beginGrant(
   // It counts for the day for which it is judged, even if midnight passed since the command began.
   const now = context.now();
   const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context, now });
+  const earlier = history.find(place, request.contractId, externalId);
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
-  return {
+  const begun: JournalFacts = {
     ...facts,
     at: timestampOf(now),
     externalId,
@@ -105,6 +109,7 @@ export function beginGrant(
       : { override: { reason: overrideReason, rules: broken.map(({ rule }) => rule) } }),
     body,
   };
+  return { facts: begun, isRepeat: earlier !== undefined && earlier.state !== 'refused' };
 }
 
 function valueFacts({ amountCents, creditMicros }: GrantValue): Pick<JournalFacts, 'amountCents' | 'creditAmount'> {
@@ -112,12 +117,6 @@ function valueFacts({ amountCents, creditMicros }: GrantValue): Pick<JournalFact
     ...(amountCents === 0n ? {} : { amountCents: String(amountCents) }),
     ...(creditMicros === 0n ? {} : { creditAmount: creditsText(creditMicros) }),
   };
-}
-
-interface BegunPurchase {
-  readonly facts: JournalFacts;
-  /** Whether an earlier try may have been sent. */
-  readonly isRepeat: boolean;
 }
 
 /**
@@ -129,16 +128,14 @@ export function beginPurchase(
   given: JournalFacts,
   history: GrantHistory,
   context: JournalContext,
-): BegunPurchase {
+): Begun {
   const facts = { ...given, ...valueFacts(value) };
   const open = history.unfinishedCall(facts);
-  if (facts.externalId !== undefined) return { facts, isRepeat: open !== undefined };
-  if (open !== undefined) tellFinishing(open, context);
+  const isRepeat = open !== undefined;
+  if (facts.externalId !== undefined) return { facts, isRepeat };
+  if (isRepeat) tellFinishing(open, context);
   else refuseAlikePurchase(history.unfinishedPurchase(facts));
-  return {
-    facts: { ...facts, externalId: open?.externalId ?? context.newId(), isGeneratedId: true },
-    isRepeat: open !== undefined,
-  };
+  return { facts: { ...facts, externalId: open?.externalId ?? context.newId(), isGeneratedId: true }, isRepeat };
 }
 
 /** Refuses what would be made twice with a recalculated expiry or another description. */

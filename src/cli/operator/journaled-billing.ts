@@ -12,8 +12,10 @@ import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import { asksForRehearsal, changesState } from '../../operations/operation.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { grantOperation, purchaseOperation } from './grant-history.ts';
+import type { GrantHistory } from './grant-history.ts';
 import { readGrant, readPurchase } from './grant-request.ts';
 import { beginGrant, beginPurchase, cappedTogether, createContractLookup } from './granting.ts';
+import type { Begun } from './granting.ts';
 import type { JournalContext } from './journal-context.ts';
 import type { JournalFacts } from './journal-line.ts';
 import { requestHash } from '../wire/request-hash.ts';
@@ -38,14 +40,29 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
     },
   };
 
-  async function purchase<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
-    const value = await readPurchase(input);
-    let begun = { facts, isRepeat: false };
+  async function grant<N extends OperationName>(call: Call<N>): Promise<Answer<N>> {
+    const { input, facts } = call;
+    const request = await readGrant(input);
+    const contractIds = await cappedTogether(request, contractsOf, context);
+    return await sendBegun(call, (history) => beginGrant(input, { request, facts, history, contractIds, context }));
+  }
+
+  async function purchase<N extends OperationName>(call: Call<N>): Promise<Answer<N>> {
+    const value = await readPurchase(call.input);
+    return await sendBegun(call, (history) => beginPurchase(value, call.facts, history, context));
+  }
+
+  async function sendBegun<N extends OperationName>(
+    { name, input, facts }: Call<N>,
+    begin: (history: GrantHistory) => Begun,
+  ): Promise<Answer<N>> {
+    let begun: Begun = { facts, isRepeat: false };
     await context.journal.decide((history) => {
-      begun = beginPurchase(value, facts, history, context);
+      begun = begin(history);
       return begun.facts;
     });
-    return await send({ name, input: withId(input, begun.facts), facts: begun.facts }, begun.isRepeat);
+    const { body: _body, override: _override, ...rest } = begun.facts;
+    return await send({ name, input: withId(input, rest), facts: rest }, begun.isRepeat);
   }
 
   async function adjust<N extends OperationName>(call: Call<N>): Promise<Answer<N>> {
@@ -55,21 +72,6 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
       return call.facts;
     });
     return await send(call);
-  }
-
-  async function grant<N extends OperationName>({ name, input, facts }: Call<N>): Promise<Answer<N>> {
-    const request = await readGrant(input);
-    const contractIds = await cappedTogether(request, contractsOf, context);
-    let begun = facts;
-    let isRepeat = false;
-    await context.journal.decide((history) => {
-      begun = beginGrant(input, { request, facts, history, contractIds, context });
-      const earlier = history.find(context.place, request.contractId, begun.externalId ?? '');
-      isRepeat = earlier !== undefined && earlier.state !== 'refused';
-      return begun;
-    });
-    const { body: _body, override: _override, ...rest } = begun;
-    return await send({ name, input: withId(input, begun), facts: rest }, isRepeat);
   }
 
   async function send<N extends OperationName>({ name, input, facts }: Call<N>, isRepeat = false): Promise<Answer<N>> {
