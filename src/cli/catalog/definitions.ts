@@ -110,6 +110,11 @@ export interface Catalog {
 export type Section = keyof Catalog;
 export const sections = ['products', 'meters', 'rateCards', 'pricing', 'plans'] as const satisfies readonly Section[];
 
+/** The tiering of a price for which none is given. */
+export function usualTiering(tiers: readonly unknown[] | undefined): Tiering {
+  return tiers === undefined ? 'NONE' : 'GRADUATED';
+}
+
 /** What identifies a price in a file. */
 export function priceKey(price: { readonly product: string; readonly name: string }): string {
   return JSON.stringify([price.product, price.name]);

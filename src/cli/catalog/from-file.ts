@@ -1,5 +1,6 @@
 /** Entries of a file in the full form of definitions.ts: what a service would fill in is filled in. */
 
+import { usualTiering } from './definitions.ts';
 import type {
   Catalog,
   PlanDefinition,
@@ -20,43 +21,25 @@ export const definitionOf: { readonly [S in Section]: (entry: Parsed<S>) => Cata
   plans: planOf,
 };
 
-function priceOf(entry: Parsed<'pricing'>): PriceDefinition {
-  const { product, name, description, model, billingMode, unitAmount, flatAmount, priceInterval, meter } = entry;
-  const tiers = entry.pricingTiers?.map((tier) => ({
-    maxQty: tier.maxQty,
-    unitAmount: tier.unitAmount ?? '0',
-    flatAmount: tier.flatAmount ?? '0',
-  }));
-  return {
-    product,
-    name,
-    description,
-    model,
-    billingMode,
-    tiering: entry.tiering ?? (tiers === undefined ? 'NONE' : 'GRADUATED'),
+function priceOf({ pricingTiers, ...entry }: Parsed<'pricing'>): PriceDefinition {
+  const { priceInterval, priceIntervalCount = priceInterval && 1, tiering = usualTiering(pricingTiers) } = entry;
+  const tiers = pricingTiers?.map(({ maxQty, unitAmount = '0', flatAmount = '0' }) => ({
+    maxQty,
     unitAmount,
     flatAmount,
-    priceInterval,
-    priceIntervalCount: entry.priceIntervalCount ?? (priceInterval === undefined ? undefined : 1),
-    meter,
-    pricingTiers: tiers,
-  };
+  }));
+  return { ...entry, tiering, priceIntervalCount, pricingTiers: tiers };
 }
 
-function planOf(entry: Parsed<'plans'>): PlanDefinition {
-  const { name, externalId, description, netTerms, items } = entry;
-  const defaultCreditGrantCents = entry.metadata?.defaultCreditGrantCents;
+function planOf({ metadata, ...entry }: Parsed<'plans'>): PlanDefinition {
+  const cents = metadata?.defaultCreditGrantCents;
   return {
-    name,
-    externalId,
-    description,
-    netTerms,
+    ...entry,
     metadata: {
-      defaultAutoPayEnabled: entry.metadata?.defaultAutoPayEnabled ?? false,
-      invoiceSendMethod: entry.metadata?.invoiceSendMethod ?? 'auto',
-      defaultCreditSettings: entry.metadata?.defaultCreditSettings,
-      defaultCreditGrantCents: defaultCreditGrantCents === undefined ? undefined : Number(defaultCreditGrantCents),
+      defaultAutoPayEnabled: false,
+      invoiceSendMethod: 'auto',
+      ...metadata,
+      defaultCreditGrantCents: cents === undefined ? undefined : Number(cents),
     },
-    items,
   };
 }

@@ -3,6 +3,7 @@
 import { vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { yamlText } from '../wire/yaml-text.ts';
+import { usualTiering } from './definitions.ts';
 import type { Catalog, MeterDefinition, PlanDefinition, PriceDefinition, RateCardDefinition } from './definitions.ts';
 
 /** Name under which help tells people to save the schema beside the file. */
@@ -63,7 +64,7 @@ function priceEntry(price: PriceDefinition) {
     meter,
     unitAmount,
     flatAmount,
-    tiering: unless(pricingTiers === undefined ? 'NONE' : 'GRADUATED', tiering),
+    tiering: unless(usualTiering(pricingTiers), tiering),
     pricingTiers: pricingTiers?.map(({ maxQty, unitAmount: unit, flatAmount: flat }) => ({
       maxQty,
       unitAmount: unit,
