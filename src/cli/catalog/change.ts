@@ -33,13 +33,7 @@ export function changesOf<D extends object, L extends Live<D>>(
   { matches, pruned }: Decided<D, L>,
   { labelOf, reasonOf = () => undefined }: Naming<D, L>,
 ): Change[] {
-  const archived = (row: L, reason: string): Change => ({
-    action: 'archive',
-    kind,
-    name: labelOf(row.definition),
-    reason,
-    differences: [],
-  });
+  const archived = (row: L, reason?: string) => archival(kind, labelOf(row.definition), reason);
   return [
     ...matches.flatMap(({ definition, kept, superseded }): Change[] => {
       const others = superseded
@@ -61,8 +55,12 @@ export function changesOf<D extends object, L extends Live<D>>(
         ...others,
       ];
     }),
-    ...pruned.map((row) => archived(row, 'not in the file')),
+    ...pruned.map((row) => archived(row)),
   ];
+}
+
+export function archival(kind: Kind, name: string, reason = 'not in the file'): Change {
+  return { action: 'archive', kind, name, reason, differences: [] };
 }
 
 /** Sorted by action, kind and name, so that a diff reads the same in whatever order things were found. */

@@ -1,5 +1,6 @@
 /** Rate cards are the only part of a catalog that changes in place: a whole card replaces another. */
 
+import { archival } from './change.ts';
 import type { Change } from './change.ts';
 import { amountsOf, differences, saySame } from './comparison.ts';
 import type { MeterDefinition, RateCardDefinition } from './definitions.ts';
@@ -37,13 +38,7 @@ export function diffRateCards(
   return {
     changes: [
       ...differing.map((definition) => changeOf(definition, cardOf.get(definition.meter))),
-      ...cleared.map(({ definition }): Change => ({
-        action: 'archive',
-        kind: 'rate card',
-        name: definition.meter,
-        reason: 'not in the file',
-        differences: [],
-      })),
+      ...cleared.map(({ definition }) => archival('rate card', definition.meter)),
     ],
     unchanged: definitions.length - differing.length,
     set: [...differing, ...cleared.map(({ definition }) => emptyCard(definition.meter))],
