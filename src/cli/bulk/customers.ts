@@ -15,8 +15,7 @@ export const customers: BulkKind = {
   async plan(rows) {
     return {
       problems: await problemsOf(rows),
-      refusals: [],
-      summary: { words: counted(rows.length, 'customer'), rows: [], view: { rows: 'totals', columns: [] } },
+      summary: { words: counted(rows.length, 'customer') },
       unitsFor: (billing) => rows.map((row) => unitOf(row, billing)),
       noteOfRepeated: (known) => say`there already, and left as they are: ${counted(known, 'customer')}`,
     };

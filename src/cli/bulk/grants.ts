@@ -187,14 +187,16 @@ async function summaryOf(rows: readonly GrantRow[], contracts: Contracts, billin
   const amounts = moneyText(sum(({ cents }) => cents));
   return {
     words: `${counted(rows.length, 'grant')}: ${amounts}${free === 0n ? '' : ` and ${creditsText(free)} free credits`} to ${counted(totals.size, 'customer')}`,
-    rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({
-      customerId,
-      name: names.get(customerId) ?? '',
-      grants: count,
-      amountCents: exactNumber(cents.toString()),
-      currency,
-      freeCredits: creditsText(freeMicros),
-    })),
-    view,
+    totals: {
+      rows: largest.map(([customerId, { grants: count, cents, freeMicros }]) => ({
+        customerId,
+        name: names.get(customerId) ?? '',
+        grants: count,
+        amountCents: exactNumber(cents.toString()),
+        currency,
+        freeCredits: creditsText(freeMicros),
+      })),
+      view,
+    },
   };
 }

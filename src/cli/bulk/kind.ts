@@ -5,6 +5,7 @@ import type { View } from '../../operations/operation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
+import type { Row } from '../wire/rows.ts';
 import type { Unit } from './apply.ts';
 import type { BulkRow, Problem } from './rows.ts';
 
@@ -19,8 +20,7 @@ export interface BulkOptions {
 export interface Summary {
   /** `2000 grants: 100.00 USD to 3 customers`. */
   readonly words: string;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly view: View;
+  readonly totals?: { readonly rows: readonly Row[]; readonly view: View };
 }
 
 export interface Plan {
@@ -28,7 +28,7 @@ export interface Plan {
   /** Rows that are sent but perhaps not meant: told before the question. */
   readonly doubts?: readonly Problem[];
   /** Rows that the policy forbids. */
-  readonly refusals: readonly Problem[];
+  readonly refusals?: readonly Problem[];
   readonly summary: Summary;
   readonly unitsFor: (billing: Billing) => readonly Unit[];
   /** What is said of so many repeated rows, if they need not be what the file says now. */

@@ -18,8 +18,7 @@ export const managers: BulkKind = {
   async plan(rows) {
     return {
       problems: await problemsOf(rows),
-      refusals: [],
-      summary: { words: counted(rows.length, 'assignment'), rows: [], view: { rows: 'totals', columns: [] } },
+      summary: { words: counted(rows.length, 'assignment') },
       unitsFor: (billing) => unitsOf(rows, billing),
     };
   },

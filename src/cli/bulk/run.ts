@@ -82,7 +82,7 @@ async function planOf(
 }
 
 /** Nothing is sent if one row cannot be: the file is corrected and the command repeated. */
-function refuse({ problems, refusals }: Plan, session: Session, { context }: OpenForWriting): void {
+function refuse({ problems, refusals = [] }: Plan, session: Session, { context }: OpenForWriting): void {
   if (problems.length > 0) {
     tellProblems(problems, session);
     throw new InvalidInputError([
@@ -110,15 +110,14 @@ function tellProblems(problems: readonly Problem[], { terminal }: Session, where
 /** Shows the plan, and what the service in this process would refuse: each row by itself, done and undone. */
 async function rehearse(plan: Plan, session: Session, { opened, concurrency }: Sending): Promise<void> {
   const { rehearsal } = opened;
-  const { words, rows } = plan.summary;
-  const isBare = plan.summary.view.columns.length === 0;
-  const shown: View = isBare ? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] } : plan.summary.view;
+  const { words, totals } = plan.summary;
+  const shown = totals?.view ?? { rows: '', columns: [{ header: 'PLAN', path: 'plan' }] };
   checkFields(session.output, columnPaths(shown), shown);
   const judged = rehearsal && (await applyUnits(plan.unitsFor(rehearsal), session, { concurrency }));
   const outcomes = judged?.outcomes ?? [];
   const bad = outcomes.filter(({ status }) => status === 'failed' || status === 'unknown');
   tellProblems(bad.map(problemOf), session);
-  await printBody({ plan: words, totals: rows }, { view: shown }, session);
+  await printBody({ plan: words, totals: totals?.rows ?? [] }, { view: shown }, session);
   if (judged?.stoppedBy !== undefined) throw judged.stoppedBy;
   const earlier = outcomes.filter(({ status }) => status === 'repeated').length;
   const before = earlier === 0 ? '' : `; ${earlier} of ${counted(outcomes.length, 'row')} done before`;
@@ -137,12 +136,13 @@ function wouldFail(bad: readonly RowOutcome[], rowCount: number): BillingError {
   return new BillingError('checkFailed', words.join(', '), { hint: untried > 0 ? 'repeat the command' : correct });
 }
 
-async function showTotals({ words, rows, view }: Summary, { terminal, flags }: Session): Promise<void> {
+async function showTotals({ words, totals }: Summary, { terminal, flags }: Session): Promise<void> {
   if (flags.quiet === true) return;
-  if (rows.length > 0) {
-    const shown = { totals: rows.slice(0, shownTotals) };
+  if (totals !== undefined && totals.rows.length > 0) {
+    const { rows, view: shown } = totals;
+    const first = { totals: rows.slice(0, shownTotals) };
     const stdout = terminal.stderr;
-    terminal.err(await render(shown, view, { choice: { format: 'table' }, fields: [], stdout, isBeside: true }));
+    terminal.err(await render(first, shown, { choice: { format: 'table' }, fields: [], stdout, isBeside: true }));
     if (rows.length > shownTotals) terminal.err(say`and ${rows.length - shownTotals} more\n`);
   }
   terminal.err(say`${words}\n`);
