@@ -24,7 +24,7 @@ import { report, reportCheck, viewOf } from './report.ts';
 import type { ContractOutcome } from './report.ts';
 import { createPullSource } from './source.ts';
 import type { PullSource } from './source.ts';
-import { readWanted } from './wanted.ts';
+import { readWanted, withKnown } from './wanted.ts';
 import type { Wanted, WantedFlags } from './wanted.ts';
 import { tell } from '../session/tell.ts';
 
@@ -100,11 +100,7 @@ async function completed(given: readonly Wanted[], mirror: Mirror): Promise<Want
     ]),
   );
   if (given.length === 0) return [...known.values()].toReversed();
-  return given.map((wanted) => {
-    const before = known.get(wanted.contractId);
-    const { contractId, customerId = before?.customerId, planId = before?.planId } = wanted;
-    return { contractId, customerId, planId };
-  });
+  return given.map((wanted) => withKnown(wanted, known.get(wanted.contractId)));
 }
 
 function textOf(value: unknown): string | undefined {

@@ -29,16 +29,15 @@ export async function readWanted(flags: WantedFlags, terminal: Terminal): Promis
   const listed = flags.from === undefined ? [] : await readFrom(flags.from, terminal);
   const all = [...(flags.contract ?? []).map((contractId): Wanted => ({ contractId })), ...listed];
   const byId = new Map<string, Wanted>();
-  for (const { contractId, customerId = flags.customer, planId = flags.plan } of all) {
-    const before = byId.get(contractId);
-    byId.set(contractId, {
-      contractId,
-      customerId: customerId ?? before?.customerId,
-      planId: planId ?? before?.planId,
-    });
-  }
+  for (const each of all) byId.set(each.contractId, withKnown(each, byId.get(each.contractId)));
   if (byId.has('')) throw new BillingError('usage', '--contract: the id is empty');
-  return [...byId.values()];
+  const { customer: customerId, plan: planId } = flags;
+  return [...byId.values()].map((each) => withKnown(each, { customerId, planId }));
+}
+
+/** A contract with what is known of it besides, where it does not say that itself. */
+export function withKnown({ contractId, customerId, planId }: Wanted, known: Omit<Wanted, 'contractId'> = {}): Wanted {
+  return { contractId, customerId: customerId ?? known.customerId, planId: planId ?? known.planId };
 }
 
 /** Names of columns, ignoring case, dashes, underscores and spaces. */

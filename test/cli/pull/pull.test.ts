@@ -260,6 +260,17 @@ describe('pulling', () => {
     expect(stderr).toContain('2 of 2 contracts; 5 records new, 0 changed, 1 same');
   });
 
+  test('gives the customer of a flag to no contract for which another row of the file names one', async () => {
+    const path = saved('ids.csv', 'contractId,customerId\na,acme\na,\nb,\n');
+    const words = ['--from', path, '--customer', 'globex', '-o', 'json'];
+    const { stdout } = await on.pull(words, { openBilling: openPrompt() });
+    const { data } = JSON.parse(stdout) as { data: { contractId: string; customerId: string }[] };
+    expect(data.map(({ contractId, customerId }) => [contractId, customerId])).toEqual([
+      ['a', 'acme'],
+      ['b', 'globex'],
+    ]);
+  });
+
   test('of which one contract failed is gone on with by the same command', async () => {
     const words = ['--contract', 'a', 'b', 'c', '--customer', 'acme', '-o', 'json'];
     const first = await on.pull(words, { openBilling: openPrompt('b') });
