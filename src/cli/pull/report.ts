@@ -26,7 +26,7 @@ export interface Done {
   readonly prices: readonly Compared[];
 }
 
-const pullView: View = {
+export const pullView: View = {
   rows: 'data',
   columns: [
     { header: 'CONTRACT', path: 'contractId' },
@@ -41,7 +41,7 @@ const pullView: View = {
   ],
 };
 
-const checkView: View = {
+export const checkView: View = {
   rows: 'data',
   columns: [
     { header: 'CONTRACT', path: 'contractId' },
@@ -51,10 +51,6 @@ const checkView: View = {
     { header: 'FIELDS', path: 'fields', format: 'list' },
   ],
 };
-
-export function viewOf(isCheck: boolean): View {
-  return isCheck ? checkView : pullView;
-}
 
 export async function report(
   { wanted, outcomes, failures, prices }: Done,

@@ -20,7 +20,7 @@ import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
 import { compareRecords } from './compare.ts';
-import { report, reportCheck, viewOf } from './report.ts';
+import { checkView, pullView, report, reportCheck } from './report.ts';
 import type { ContractOutcome } from './report.ts';
 import { createPullSource } from './source.ts';
 import type { PullSource } from './source.ts';
@@ -44,7 +44,7 @@ export async function pull(flags: PullFlags, session: Session): Promise<void> {
   if (session.flags.dryRun === true) {
     throw new BillingError('usage', '--dry-run is for requests that change a service', { hint: 'give --check' });
   }
-  const view = viewOf(isCheck);
+  const view = isCheck ? checkView : pullView;
   checkFields(session.output, columnPaths(view), view);
   const given = await readWanted(flags, session.terminal);
   const source = sourceOf(await session.target(), flags);
