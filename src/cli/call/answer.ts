@@ -36,7 +36,7 @@ export interface OperationRequest {
   /** The last note, printed before the findings. */
   readonly end: SafeText | undefined;
   /** Called once the answer is on standard output. */
-  readonly onShown?: () => Promise<void>;
+  readonly onShown: () => Promise<void>;
 }
 
 /** Throws if the request is refused, and throws the findings of a check once they are printed. */
@@ -60,7 +60,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   await checkReplay(command, input, answer);
   const shown = await shownAnswer(request, answer, session);
   session.terminal.out(shown);
-  await request.onShown?.();
+  await request.onShown();
   if (command.isSecret) noteSecret(command, answer, { session, shown });
   note(request, answer, session);
   if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });

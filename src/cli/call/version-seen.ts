@@ -17,17 +17,16 @@ import type { Target } from '../target/target.ts';
 const changing: ReadonlySet<string | undefined> = new Set(['PATCH', 'PUT', 'DELETE']);
 
 /** After these errors the change itself gives the better answer, or is possible without a read. */
-const ignored: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['notFound', 'forbidden', 'notOffered', 'methodNotAllowed']);
+const ignored: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['notFound', 'forbidden', 'notOffered']);
 
-/** The input with the version of what it changes; unchanged if a version was given or there are none. */
+/** The input of a versioned operation with the version of what it changes; unchanged if one was given or there is none. */
 export async function withVersionSeen(
   name: OperationName,
   input: CallInput,
   { session, target }: { readonly session: Session; readonly target: Target },
 ): Promise<CallInput> {
   const operation = await loadOutline(name);
-  if (input.ifMatch !== undefined || operation.versioned !== true || !changing.has(operation.route?.method))
-    return input;
+  if (input.ifMatch !== undefined || !changing.has(operation.route?.method)) return input;
   const read = readingOf(operation, await loadOutlines(roomOf(name)));
   if (read === undefined) return input;
   const names = pathParameters(read.route?.path ?? '');

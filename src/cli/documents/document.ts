@@ -122,8 +122,7 @@ export async function optional<T>(call: () => Promise<T>): Promise<T | undefined
   try {
     return await call();
   } catch (error) {
-    if (error instanceof BillingError && ['notOffered', 'methodNotAllowed', 'forbidden'].includes(error.kind))
-      return undefined;
+    if (error instanceof BillingError && ['notOffered', 'forbidden'].includes(error.kind)) return undefined;
     throw error;
   }
 }
