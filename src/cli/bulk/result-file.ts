@@ -3,7 +3,7 @@
 import type { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
 import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
-import { render } from '../output/output.ts';
+import { columnPaths, render } from '../output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { RowOutcome } from './apply.ts';
 
@@ -16,7 +16,9 @@ const view: View = {
     { header: 'ERROR', path: 'error' },
   ],
 };
-const header = '"row","status","id","error"';
+const header = columnPaths(view)
+  .map((path) => `"${path}"`)
+  .join(',');
 
 /** Throws a usage error if the file could not be written, or is not the result of an earlier run. */
 export function checkResultFile(path: string): void {
