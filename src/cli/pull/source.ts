@@ -36,11 +36,10 @@ export function createPullSource(
   billing: Billing,
   { hasContracts, onWait }: { readonly hasContracts: boolean; readonly onWait: OnWait },
 ): PullSource {
-  /** Besides documented operations, only what was asked for. */
-  const extra: ReadonlySet<OperationName> = new Set(hasContracts ? (['contracts.get'] as const) : []);
+  /** Calls documented operations, and besides them only what was asked for. */
   async function call<N extends OperationName>(name: N, input: CallInput): Promise<ResponseBody<N>> {
     const operation: Operation = await loadOperation(name);
-    if (operation.documented !== true && !extra.has(name))
+    if (operation.documented !== true && !(hasContracts && name === 'contracts.get'))
       throw new TypeError(`${name} is not part of the documented interface`);
     return (await patiently(async () => await billing.call(name, input), onWait)).body;
   }
