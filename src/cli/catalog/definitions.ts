@@ -120,6 +120,11 @@ export function priceKey(price: { readonly product: string; readonly name: strin
   return JSON.stringify([price.product, price.name]);
 }
 
+/** The key of the price that an item names. */
+export function itemKey({ product, price: name }: PlanItemDefinition): string {
+  return priceKey({ product, name });
+}
+
 /** The label of a price for people: `Inference / Tokens`. */
 export function priceLabel(price: { readonly product: string; readonly name: string }): string {
   return `${price.product} / ${price.name}`;

@@ -7,8 +7,8 @@ import type { InputIssue } from '../../errors.ts';
 import { operations } from '../../operations/all.ts';
 import { issuesOf } from '../../operations/parse.ts';
 import { meterBody, priceBody } from './bodies.ts';
-import { planKey, priceKey, sections } from './definitions.ts';
-import type { Catalog, PlanDefinition, Section } from './definitions.ts';
+import { itemKey, planKey, priceKey, sections } from './definitions.ts';
+import type { Catalog, Section } from './definitions.ts';
 import { catalogFile, fieldNames, fieldsAt } from './file-schema.ts';
 import type { ParsedFile } from './file-schema.ts';
 import { definitionOf } from './from-file.ts';
@@ -112,7 +112,6 @@ function ruleIssues({ meters, pricing }: Catalog): Place[] {
 
 /** Names that occur twice: only names tell things apart. */
 function repetitions({ products, meters, rateCards, pricing, plans }: Catalog): Place[] {
-  const itemKey = ({ product, price: name }: PlanDefinition['items'][number]) => priceKey({ product, name });
   return [
     ...repeated(['products'], products, ({ name }) => name),
     ...repeated(['meters'], meters, ({ code }) => code),

@@ -1,7 +1,7 @@
 /** Plans outside the file are created anew as they are if a price in them is replaced. */
 
 import { saySame } from './comparison.ts';
-import { planKey, planLabel, priceKey } from './definitions.ts';
+import { itemKey, planKey, planLabel } from './definitions.ts';
 import type { PlanDefinition } from './definitions.ts';
 import type { LivePlan } from './live.ts';
 import { matchOf } from './matching.ts';
@@ -29,9 +29,7 @@ export function withPlansOutside(
     const [newest] = group;
     if (newest === undefined) continue;
     const { definition } = newest;
-    const isResolved = definition.items.every(
-      ({ product, price: name }) => countOf.get(priceKey({ product, name })) === 1,
-    );
+    const isResolved = definition.items.every((item) => countOf.get(itemKey(item)) === 1);
     if (!isResolved || group.some((row) => contains(early)(row) || !saySame(row.definition, definition))) {
       obstacles.push(`the plan ${planLabel(definition)} contains a price that goes, and is not in the file`);
     }

@@ -1,7 +1,7 @@
 /** Checks names in a file that must stand for something in the file, or that the service has and keeps. */
 
 import type { InputIssue } from '../../errors.ts';
-import { priceKey } from './definitions.ts';
+import { itemKey, priceKey } from './definitions.ts';
 import type { MeterDefinition, PriceDefinition, ProductDefinition } from './definitions.ts';
 import type { CatalogFile } from './file.ts';
 
@@ -43,11 +43,11 @@ export function referenceIssues({ catalog, issueAt }: CatalogFile, names: Names)
         : [issueAt(['pricing', index, 'meter'], `names a meter that ${nowhere}`)]),
     ]),
     ...catalog.plans.flatMap(({ items }, index) =>
-      items.flatMap(({ product, price: name }, item): InputIssue[] => {
-        const found = prices.get(priceKey({ product, name })) ?? [];
+      items.flatMap((named, item): InputIssue[] => {
+        const found = prices.get(itemKey(named)) ?? [];
         if (found.length === 1) return [];
         const words =
-          found.length === 0 ? `names a price of ${product} that ${nowhere}` : 'is the name of several prices';
+          found.length === 0 ? `names a price of ${named.product} that ${nowhere}` : 'is the name of several prices';
         return [issueAt(['plans', index, 'items', item, 'price'], words)];
       }),
     ),

@@ -10,7 +10,7 @@ import type { Billing } from '../../operations/index.ts';
 import { patiently } from '../session/patiently.ts';
 import type { OnWait } from '../session/patiently.ts';
 import { meterBody, planBody, priceBody, productBody, rateCardBody } from './bodies.ts';
-import { planLabel, priceKey, priceLabel } from './definitions.ts';
+import { itemKey, planLabel, priceKey, priceLabel } from './definitions.ts';
 import type { Catalog } from './definitions.ts';
 
 export interface Archived {
@@ -104,7 +104,7 @@ async function createAll(create: Catalog, known: Known, { billing, step }: Makin
     pricing.set(priceKey(price), await made('pricing.create', `price ${priceLabel(price)}`, priceBody(price, ids)));
   }
   for (const plan of create.plans) {
-    const ids = plan.items.map(({ product, price: name }) => get(pricing, priceKey({ product, name })));
+    const ids = plan.items.map((item) => get(pricing, itemKey(item)));
     await made('plans.create', `plan ${planLabel(plan)}`, planBody(plan, ids));
   }
 }
