@@ -89,8 +89,8 @@ async function readGrants(rows: readonly BulkRow[], { source, allowZero }: BulkO
       if (equal === undefined) contents.set(content, line);
       else doubts.push({ line, message: `equal to line ${equal}, and granted as well` });
       const sent = { params, body: { ...(body as Record<string, unknown>), externalId } };
-      const hasMadeId = grant.externalId === undefined;
-      read.push({ line, input: sent, grant: { ...grant, externalId, hasMadeId } });
+      const isGeneratedId = grant.externalId === undefined;
+      read.push({ line, input: sent, grant: { ...grant, externalId, isGeneratedId } });
     } catch (error) {
       problems.push(problemOf(error, row));
     }
@@ -137,7 +137,7 @@ async function refusals(
   return found;
 }
 
-function unitOf({ line, input, grant: { hasMadeId } }: GrantRow, billing: Billing): Unit {
+function unitOf({ line, input, grant: { isGeneratedId } }: GrantRow, billing: Billing): Unit {
   return {
     lines: [line],
     async send(): Promise<readonly RowOutcome[]> {
@@ -145,8 +145,8 @@ function unitOf({ line, input, grant: { hasMadeId } }: GrantRow, billing: Billin
       const id = wireText(valueAt(answer.body, 'data.id'));
       const differing = await differingMembers(input, answer);
       if (differing.length > 0) {
-        const earlier = hasMadeId === true ? 'this row was granted before' : 'an entry with this externalId exists';
-        const next = hasMadeId === true ? '; --source NAME grants all rows of the file again' : '';
+        const earlier = isGeneratedId === true ? 'this row was granted before' : 'an entry with this externalId exists';
+        const next = isGeneratedId === true ? '; --source NAME grants all rows of the file again' : '';
         const error = `${earlier} and differs in ${differing.join(', ')}${next}`;
         return [{ line, status: 'failed', id, error }];
       }

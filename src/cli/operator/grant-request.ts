@@ -17,7 +17,7 @@ export interface GrantRequest extends GrantValue {
   readonly description: string | undefined;
   readonly externalId: string | undefined;
   /** Whether this program made the external id, which then says nothing that a person wrote. */
-  readonly hasMadeId?: boolean;
+  readonly isGeneratedId?: boolean;
 }
 
 /** Throws what the service would throw for the request. */

@@ -30,8 +30,8 @@ export async function judgeGrant(input: CallInput, billing: Billing, context: Jo
   const history = await journal.history();
   const same = sameOf(requestHash(grantOperation, input), history.unfinished(place));
   const { externalId = same?.externalId } = request;
-  const hasMadeId = request.externalId === undefined;
-  judged({ ...request, externalId, hasMadeId }, { history, contractIds, context, now: context.now() });
+  const isGeneratedId = request.externalId === undefined;
+  judged({ ...request, externalId, isGeneratedId }, { history, contractIds, context, now: context.now() });
 }
 
 /** The unfinished grant that the same request without an external id finishes. */
@@ -92,17 +92,17 @@ export function beginGrant(input: CallInput, { request, facts, history, contract
   if (same !== undefined) tellFinishing(same, context);
   else refuseAlike(request, unfinished);
   const externalId = request.externalId ?? same?.externalId ?? context.newId();
-  const hasMadeId = request.externalId === undefined;
+  const isGeneratedId = request.externalId === undefined;
   // It counts for the day for which it is judged, even if midnight passed since the command began.
   const now = context.now();
-  const broken = judged({ ...request, externalId, hasMadeId }, { history, contractIds, context, now });
+  const broken = judged({ ...request, externalId, isGeneratedId }, { history, contractIds, context, now });
   const earlier = history.find(place, request.contractId, externalId);
   const { externalId: _externalId, ...body } = input.body as Record<string, unknown>;
   const begun: JournalFacts = {
     ...facts,
     at: timestampOf(now),
     externalId,
-    ...(hasMadeId ? { isGeneratedId: true } : {}),
+    ...(isGeneratedId ? { isGeneratedId: true } : {}),
     ...valueFacts(request),
     ...(overrideReason === undefined || broken.length === 0
       ? {}

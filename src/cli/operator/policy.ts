@@ -182,13 +182,13 @@ export function refusedByPolicy({ path }: Policy, what: string): BillingError {
   });
 }
 
-function wordingViolations(policy: Policy, { description, externalId, hasMadeId }: GrantRequest): Violation[] {
+function wordingViolations(policy: Policy, { description, externalId, isGeneratedId }: GrantRequest): Violation[] {
   const found: Violation[] = [];
   if (policy.isReasonRequired && (description === undefined || description.trim() === '')) {
     found.push({ rule: 'reason', message: 'a grant needs a --reason' });
   }
   const { ticket } = policy;
-  const said = [description, hasMadeId === true ? undefined : externalId];
+  const said = [description, isGeneratedId === true ? undefined : externalId];
   if (ticket !== undefined && !said.some((text) => text !== undefined && ticket.test(text))) {
     found.push({
       rule: 'ticket',
