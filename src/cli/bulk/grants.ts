@@ -15,9 +15,9 @@ import { cappedTogether } from '../operator/granting.ts';
 import type { ContractLookup, JournalContext } from '../operator/journal-context.ts';
 import { journaledBilling } from '../operator/journaled-billing.ts';
 import { violations, violationWords } from '../operator/policy.ts';
-import { differingMembers } from '../operator/replay.ts';
+import { outcomeOf } from '../operator/replay.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
-import { moneyText, valueAt, wireText } from '../wire/rows.ts';
+import { moneyText } from '../wire/rows.ts';
 import { counted } from '../terminal/safe-text.ts';
 import type { RowOutcome, Unit } from './apply.ts';
 import { loadContracts, namesOf } from './contracts.ts';
@@ -141,16 +141,11 @@ function unitOf({ line, input, grant: { isGeneratedId } }: GrantRow, billing: Bi
   return {
     lines: [line],
     async send(): Promise<readonly RowOutcome[]> {
-      const answer = await billing.call(grantOperation, input);
-      const id = wireText(valueAt(answer.body, 'data.id'));
-      const differing = await differingMembers(input, answer);
-      if (differing.length > 0) {
-        const earlier = isGeneratedId === true ? 'this row was granted before' : 'an entry with this externalId exists';
-        const next = isGeneratedId === true ? '; --source NAME grants all rows of the file again' : '';
-        const error = `${earlier} and differs in ${differing.join(', ')}${next}`;
-        return [{ line, status: 'failed', id, error }];
-      }
-      return [{ line, status: answer.isReplay === true ? 'repeated' : 'done', id, error: '' }];
+      const { id, status, differing } = await outcomeOf(input, await billing.call(grantOperation, input));
+      if (status !== 'failed') return [{ line, status, id, error: '' }];
+      const earlier = isGeneratedId === true ? 'this row was granted before' : 'an entry with this externalId exists';
+      const next = isGeneratedId === true ? '; --source NAME grants all rows of the file again' : '';
+      return [{ line, status, id, error: `${earlier} and differs in ${differing}${next}` }];
     },
   };
 }

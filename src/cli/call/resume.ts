@@ -12,8 +12,8 @@ import { openJournal, openForWriting } from '../session/open-billing.ts';
 import { placeOf } from '../operator/journal-context.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { confirmWrite } from '../session/prompts.ts';
-import { differingMembers } from '../operator/replay.ts';
-import { moneyText, valueAt, wireText } from '../wire/rows.ts';
+import { outcomeOf } from '../operator/replay.ts';
+import { moneyText } from '../wire/rows.ts';
 import { counted, safeLines, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
@@ -101,11 +101,8 @@ function tellNone(session: Session, elsewhere: readonly Place[]): void {
 async function sendAgain(grant: KnownGrant, billing: Billing): Promise<Resumed> {
   const input = inputOf(grant);
   try {
-    const answer = await billing.call(grantOperation, input);
-    const id = wireText(valueAt(answer.body, 'data.id'));
-    const differing = await differingMembers(input, answer);
-    if (differing.length > 0) return resultOf(grant, 'failed', { id, error: `differs in ${differing.join(', ')}` });
-    return resultOf(grant, answer.isReplay === true ? 'repeated' : 'done', { id });
+    const { id, status, differing } = await outcomeOf(input, await billing.call(grantOperation, input));
+    return resultOf(grant, status, { id, error: status === 'failed' ? `differs in ${differing}` : '' });
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
     return resultOf(grant, 'failed', { error: error.message });

@@ -20,8 +20,15 @@ export async function checkReplay(command: CommandSpec, input: CallInput, answer
   );
 }
 
+/** What became of a grant by its answer; `failed` if its external id has an entry that differs, in the members named. */
+export async function outcomeOf(input: CallInput, answer: Answer) {
+  const differing = await differingMembers(input, answer);
+  const status = differing.length > 0 ? 'failed' : answer.isReplay === true ? 'repeated' : 'done';
+  return { id: wireText(valueAt(answer.body, 'data.id')), status, differing: differing.join(', ') } as const;
+}
+
 /** Members in which the entry of an answer differs from the request. */
-export async function differingMembers({ body }: CallInput, answer: Answer): Promise<readonly string[]> {
+async function differingMembers({ body }: CallInput, answer: Answer): Promise<readonly string[]> {
   if (answer.mismatches !== undefined) return answer.mismatches;
   const entry = valueAt(answer.body, 'data');
   const differing: string[] = [];
