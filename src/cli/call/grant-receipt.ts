@@ -4,7 +4,8 @@ import type { ExactNumber } from '../../exact-json.ts';
 import type { Answer, Billing, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
-import { centsOf, microsOf } from '../wire/amounts.ts';
+import { centsOf, holdingOf, nothing } from '../wire/amounts.ts';
+import type { Holding } from '../wire/amounts.ts';
 import { instantText, moneyText, wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -43,8 +44,8 @@ export async function printReceipt(
 
 /** With the instant, because the entry may be one that was there already. */
 function entryLines({ body: { data } }: Answer<'credits.grant'>): SafeText[] {
-  const after = totalOf(data.balanceAfterCents, data.creditBalanceAfter);
-  const before = less(after, totalOf(data.amountCents, data.creditAmount));
+  const after = holdingOf(data.balanceAfterCents, data.creditBalanceAfter);
+  const before = less(after, holdingOf(data.amountCents, data.creditAmount));
   return [
     walletLine('before', before, data.currency),
     walletLine('after', after, data.currency),
@@ -54,8 +55,8 @@ function entryLines({ body: { data } }: Answer<'credits.grant'>): SafeText[] {
 
 function receiptLines({ body, isReplay }: Answer<'credits.grant'>, wallet: Wallet): SafeText[] {
   const { amountCents, creditAmount, creditRateCents } = body.data;
-  const after = totalOf(wallet.balance.balanceCents, wallet.balance.creditBalance);
-  const granted = isReplay === true ? nothing : totalOf(amountCents, creditAmount);
+  const after = holdingOf(wallet.balance.balanceCents, wallet.balance.creditBalance);
+  const granted = isReplay === true ? nothing : holdingOf(amountCents, creditAmount);
   const { currency } = wallet.balance;
   const lines = [
     walletLine('before', less(after, granted), currency),
@@ -64,7 +65,7 @@ function receiptLines({ body, isReplay }: Answer<'credits.grant'>, wallet: Walle
   ];
   if (
     !isZero(creditRateCents) ||
-    granted.micros === 0n ||
+    granted.creditMicros === 0n ||
     !wallet.blocks.every((block) => isZero(block.creditRateCents))
   ) {
     return lines;
@@ -75,27 +76,16 @@ function receiptLines({ body, isReplay }: Answer<'credits.grant'>, wallet: Walle
   ];
 }
 
-interface Total {
-  readonly cents: bigint;
-  readonly micros: bigint;
-}
-
-const nothing: Total = { cents: 0n, micros: 0n };
-
-function totalOf(cents: ExactNumber, credits: ExactNumber): Total {
-  return { cents: centsOf(cents), micros: microsOf(credits) };
-}
-
-function less(total: Total, part: Total): Total {
-  return { cents: total.cents - part.cents, micros: total.micros - part.micros };
+function less(all: Holding, part: Holding): Holding {
+  return { cents: all.cents - part.cents, creditMicros: all.creditMicros - part.creditMicros };
 }
 
 function isZero(value: ExactNumber): boolean {
   return centsOf(value) === 0n;
 }
 
-function walletLine(when: string, { cents, micros }: Total, currency: string): SafeText {
-  const words = micros === 0n ? say`` : say`, ${creditsText(micros)} credits`;
+function walletLine(when: string, { cents, creditMicros }: Holding, currency: string): SafeText {
+  const words = creditMicros === 0n ? say`` : say`, ${creditsText(creditMicros)} credits`;
   return say`wallet ${when.padEnd(6)}  ${moneyText(cents, currency)}${words}`;
 }
 

@@ -10,7 +10,8 @@ import { deliver, optional, readRecipient, senderLines } from '../documents/docu
 import type { DocumentFlags, Rendering } from '../documents/document.ts';
 import type { Recipient } from '../documents/parties.ts';
 import { statementOf } from '../documents/statement.ts';
-import type { Holding, Statement, StatementPeriod } from '../documents/statement.ts';
+import type { Statement, StatementPeriod } from '../documents/statement.ts';
+import type { Holding } from '../wire/amounts.ts';
 import { spanOf } from '../command-line/instant-flag.ts';
 import { columnPaths } from '../output/output.ts';
 import type { Session } from '../session/session.ts';

@@ -1,12 +1,13 @@
 /** A statement of credits as a page to print or to send. */
 
 import { creditsText } from '../../whole-amounts.ts';
+import type { Holding } from '../wire/amounts.ts';
 import { foreign, isTold, markup, note } from './html.ts';
 import type { Html } from './html.ts';
 import { pageText } from './page.ts';
 import { recipientBlock, senderBlock } from './parties.ts';
 import type { Recipient } from './parties.ts';
-import type { Holding, Movement, Statement, StatementPeriod } from './statement.ts';
+import type { Movement, Statement, StatementPeriod } from './statement.ts';
 import { dayText, lastDayText, moneyWords, numberWords } from './words.ts';
 
 export interface StatementDocument {

@@ -4,14 +4,10 @@
  */
 
 import type { ResponseBody } from '../../operations/index.ts';
-import { centsOf, currencyOf, microsOf } from '../wire/amounts.ts';
+import { currencyOf, holdingOf, nothing } from '../wire/amounts.ts';
+import type { Holding } from '../wire/amounts.ts';
 
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
-
-export interface Holding {
-  readonly cents: bigint;
-  readonly creditMicros: bigint;
-}
 
 export interface Movement extends Holding {
   readonly entry: Entry;
@@ -37,8 +33,6 @@ export interface StatementPeriod {
   readonly to: Temporal.Instant | undefined;
 }
 
-const nothing: Holding = { cents: 0n, creditMicros: 0n };
-
 /**
  * The statement of a period, from the whole ledger as a service lists it, by the times at which entries were written. Throws a
  * failed check for entries of different currencies, which do not add up.
@@ -49,7 +43,7 @@ export function statementOf(newestFirst: readonly Entry[], { from, to }: Stateme
   const movements: Movement[] = [];
   for (const [createdAt, entry] of inOrderOfTime(newestFirst)) {
     if (to !== undefined && Temporal.Instant.compare(createdAt, to) >= 0) continue;
-    const change = { cents: centsOf(entry.amountCents), creditMicros: microsOf(entry.creditAmount ?? 0) };
+    const change = holdingOf(entry.amountCents, entry.creditAmount ?? 0);
     holding = sum(holding, change);
     if (from !== undefined && Temporal.Instant.compare(createdAt, from) < 0) opening = holding;
     else movements.push({ ...change, entry, after: holding });

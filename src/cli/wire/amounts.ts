@@ -18,6 +18,18 @@ export function microsOf(credits: ExactNumber): bigint {
   return BigInt(new Big(wireText(credits)).times(String(microsPerCredit)).toFixed(0));
 }
 
+/** What is held, or moved. */
+export interface Holding {
+  readonly cents: bigint;
+  readonly creditMicros: bigint;
+}
+
+export const nothing: Holding = { cents: 0n, creditMicros: 0n };
+
+export function holdingOf(cents: ExactNumber, credits: ExactNumber): Holding {
+  return { cents: centsOf(cents), creditMicros: microsOf(credits) };
+}
+
 /** The currency of all entries of a ledger; USD without any. Throws a failed check for two, whose amounts do not add up. */
 export function currencyOf(entries: readonly { readonly currency: string }[]): string {
   const [found = currency, other] = new Set(entries.flatMap((entry) => entry.currency ?? []));

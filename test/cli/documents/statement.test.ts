@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { statementPage } from '../../../src/cli/documents/statement-page.ts';
 import { statementOf } from '../../../src/cli/documents/statement.ts';
-import type { Holding, Statement } from '../../../src/cli/documents/statement.ts';
+import type { Statement } from '../../../src/cli/documents/statement.ts';
+import type { Holding } from '../../../src/cli/wire/amounts.ts';
 import { exactNumber } from '../../../src/exact-json.ts';
 import { entry, hostileName, textOf } from './sample.ts';
 
