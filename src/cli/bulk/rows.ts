@@ -2,13 +2,12 @@
 
 import { BillingError, InvalidInputError } from '../../errors.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { delimiterHint } from '../files/csv-file.ts';
+import { delimiterHint, otherWidth } from '../files/csv-file.ts';
 import type { CsvFile, CsvRow } from '../files/csv-file.ts';
 import type { Given } from '../command-line/flags.ts';
 import { inputOf, member } from '../command-line/flags.ts';
 import type { CommandSpec, FlagSpec, Shape } from '../command-line/manifest.ts';
 import { folded } from '../wire/rows.ts';
-import { counted } from '../terminal/safe-text.ts';
 
 export interface BulkRow {
   /** Line of the file on which the row begins. */
@@ -201,9 +200,7 @@ async function readRow(
     given,
   }: { readonly columns: readonly Column[]; readonly command: CommandSpec; readonly given: Given },
 ): Promise<Omit<BulkRow, 'line'>> {
-  if (cells.length !== columns.length) {
-    throw new BillingError('usage', `has ${counted(cells.length, 'column')} where the header has ${columns.length}`);
-  }
+  if (cells.length !== columns.length) throw new BillingError('usage', otherWidth(cells, columns));
   const positionals = command.positionals.map((_, index) => given.positionals[index] ?? '');
   const flags: Record<string, readonly string[]> = { ...given.flags };
   const members = new Map<FlagSpec, [string, unknown][]>();

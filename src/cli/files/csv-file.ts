@@ -2,6 +2,7 @@
 
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { counted } from '../terminal/safe-text.ts';
 import { readTextFile } from './files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -131,6 +132,11 @@ export function createLineCount(): (row: ParsedRecord) => { readonly line: numbe
     const lastLine = info.lines - countedTwice;
     return { line: lastLine - breaks, lastLine };
   };
+}
+
+/** What is wrong with a row of more or fewer cells than the header has columns. */
+export function otherWidth(cells: readonly unknown[], header: readonly unknown[]): string {
+  return `has ${counted(cells.length, 'column')} where the header has ${header.length}`;
 }
 
 /** A header of one column more often has another delimiter than only one name; undefined if nothing suggests that. */

@@ -4,9 +4,8 @@ import { BillingError } from '../../errors.ts';
 import { exactNumber, isForbiddenName, isNumberText } from '../../exact-json.ts';
 import type { ExactNumber } from '../../exact-json.ts';
 import { isSmallEnough } from '../../operations/field-rules.ts';
-import { delimiterHint } from '../files/csv-file.ts';
+import { delimiterHint, otherWidth } from '../files/csv-file.ts';
 import { createRowIdentity } from '../wire/row-identity.ts';
-import { counted } from '../terminal/safe-text.ts';
 
 export interface MappingOptions {
   /** Name of every event, or the column with the name. */
@@ -55,8 +54,7 @@ export interface Mapping {
 export function createMapping(header: readonly string[], options: MappingOptions): Mapping {
   refuseTwice(header);
   refuseTwoValues(options);
-  const usual = header.find((name) => name.toLowerCase() === 'timestamp');
-  const timestamp = columnAt(header, options.timestampColumn ?? usual, '--timestamp');
+  const timestamp = columnAt(header, options.timestampColumn ?? usualTimestamp(header), '--timestamp');
   const eventName = valueOrColumn(header, options.eventName, options.eventNameColumn, '--event-name');
   const customer = customerOf(header, options);
   const key = options.keyColumn === undefined ? undefined : columnAt(header, options.keyColumn, '--key-column');
@@ -72,8 +70,7 @@ export function createMapping(header: readonly string[], options: MappingOptions
   const unnamed = properties.find(({ name }) => name === '')?.column;
 
   const toEvent = (row: readonly string[]): MappedRow => {
-    if (row.length !== header.length)
-      return { reason: `has ${counted(row.length, 'column')} where the header has ${header.length}` };
+    if (row.length !== header.length) return { reason: otherWidth(row, header) };
     const at = toTimestamp(row[timestamp] ?? '');
     if (at === undefined)
       return { reason: `${header[timestamp]}: ${whyNoInstant(row[timestamp] ?? '', options.timeZone)}` };
@@ -100,6 +97,11 @@ export function createMapping(header: readonly string[], options: MappingOptions
     timestampColumn: header[timestamp] ?? '',
     toEvent,
   };
+}
+
+/** The column with the time of the event where none is named. */
+export function usualTimestamp(names: readonly string[]): string | undefined {
+  return names.find((name) => name.toLowerCase() === 'timestamp');
 }
 
 function whyUnnamed(column: number): string {

@@ -14,6 +14,7 @@ import {
   whySetTwice,
   noTimestamp,
   splitProperties,
+  usualTimestamp,
   whyNoInstant,
 } from './mapping.ts';
 import type { MappedRow, MappingOptions } from './mapping.ts';
@@ -115,8 +116,7 @@ function partsOf(record: Members, { timestampColumn }: MappingOptions): Parts | 
   }
   const isOfCustomer = customerId !== undefined || externalCustomerId !== undefined;
   const isFlat = typeof eventName === 'string' && properties === undefined && isOfCustomer;
-  const usual =
-    isFlat && timestamp !== undefined ? 'timestamp' : names.find((name) => name.toLowerCase() === 'timestamp');
+  const usual = isFlat && timestamp !== undefined ? 'timestamp' : usualTimestamp(names);
   const time = timestampColumn === undefined ? usual : undefined;
   const others = Object.entries(record).filter(([name]) => name !== time && !(isFlat && sentMembers.has(name)));
   return {
