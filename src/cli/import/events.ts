@@ -128,7 +128,6 @@ const refusalsPerPart = 5;
 async function sendWithout(rows: Rows, error: BillingError, sending: Sending): Promise<number> {
   const { refused } = sending;
   const count = rows.events.length;
-  const sendOf = async (isChosen: (index: number) => boolean) => await send(chosen(rows, isChosen), sending);
   const namesNone = error.kind === 'payloadTooLarge' || speaksOfPlaces(rows);
   const reasons = namesNone ? new Map<number, string>() : reasonsByIndex(error.message);
   // An index outside the batch is not ours: without this check the same rows would be sent forever.
@@ -142,15 +141,7 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
     // are, whole batches would be sent again and again, and small parts would take many more requests.
     const others = Number(/; and (\d+) more$/.exec(error.message)?.[1] ?? 0);
     const parts = Math.max(1, Math.floor(others / reasons.size / refusalsPerPart));
-    const partSize = others > count / 2 ? reasons.size : Math.ceil(count / parts);
-    let accepted = 0;
-    for (let start = 0; start < rest.events.length; start += partSize) {
-      accepted += await send(
-        chosen(rest, (index) => index >= start && index < start + partSize),
-        sending,
-      );
-    }
-    return accepted;
+    return await sendInParts(rest, others > count / 2 ? reasons.size : Math.ceil(count / parts), sending);
   }
   const line = rows.lines[0];
   if (count === 1 && line !== undefined) {
@@ -158,9 +149,16 @@ async function sendWithout(rows: Rows, error: BillingError, sending: Sending): P
     refused.push({ line, reason: naming(reason, rows.events[0]) });
     return 0;
   }
-  const middle = Math.ceil(count / 2);
-  const first = await sendOf((index) => index < middle);
-  return first + (await sendOf((index) => index >= middle));
+  return await sendInParts(rows, Math.ceil(count / 2), sending);
+}
+
+async function sendInParts(rows: Rows, partSize: number, sending: Sending): Promise<number> {
+  let accepted = 0;
+  for (let start = 0; start < rows.events.length; start += partSize) {
+    const isOfPart = (index: number) => index >= start && index < start + partSize;
+    accepted += await send(chosen(rows, isOfPart), sending);
+  }
+  return accepted;
 }
 
 /** Adds the id: a service does not repeat an id that it does not know, and in a file of thousands the person needs it. */
