@@ -162,9 +162,8 @@ function customerOf(
 ): Read & { readonly field: 'customerId' | 'externalCustomerId' } {
   if (customersOf(options).length === 0)
     throw usage('exactly one of --customer, --customer-id and --customer-column is required');
-  if (options.customerId !== undefined) {
-    return { ...valueOrColumn(header, options.customerId, undefined, '--customer-id'), field: 'customerId' };
-  }
+  const { customerId } = options;
+  if (customerId !== undefined) return { column: undefined, read: () => customerId, field: 'customerId' };
   return {
     ...valueOrColumn(header, options.customer, options.customerColumn, '--customer'),
     field: 'externalCustomerId',
