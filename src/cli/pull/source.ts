@@ -46,7 +46,7 @@ export function createPullSource(
 
   const prices = once(async () => {
     const listed = await ranked(pagesOf(async (query) => await call('pricing.list', { query })));
-    return listed.map(({ body, rank }) => record('pricing', body, rank));
+    return listed.map(({ body, rank }) => record('pricing', body, { rank }));
   });
   const customer = onceEach(async (customerId: string) => {
     const { data } = await call('customers.get', { params: { customerId } });
@@ -54,7 +54,9 @@ export function createPullSource(
     const invoices = await ranked(pagesOf(async (query) => await call('invoices.list', { query }), filter));
     return {
       record: record('customer', data),
-      invoices: invoices.map(({ body, rank }) => record('invoice', body, rank, String(body['contractId']))),
+      invoices: invoices.map(({ body, rank }) =>
+        record('invoice', body, { rank, contractId: String(body['contractId']) }),
+      ),
     };
   }, rememberedCustomers);
   const plan = onceEach(async (planId: string) => {
@@ -64,7 +66,7 @@ export function createPullSource(
     const others = [...new Set(items.map(({ pricingId }) => pricingId))].filter((id) => !listed.has(id));
     const unlisted: Mirrored[] = [];
     for (const pricingId of others) {
-      unlisted.push(record('pricing', (await call('pricing.get', { params: { pricingId } })).data, -1));
+      unlisted.push(record('pricing', (await call('pricing.get', { params: { pricingId } })).data, { rank: -1 }));
     }
     return [record('plan', data), ...unlisted];
   });
@@ -97,8 +99,8 @@ export function createPullSource(
         ...(planId === undefined ? [] : await plan(planId)),
         record('contract', bodyOfContract),
         ...(owner?.invoices ?? []).filter((invoice) => invoice.contractId === contractId),
-        { ...record('ledger', ledger.data, 0, contractId), id: contractId },
-        { ...record('budgets', budgets.data, 0, contractId), id: contractId },
+        record('ledger', ledger.data, { id: contractId, contractId }),
+        record('budgets', budgets.data, { id: contractId, contractId }),
       ],
       lacks: [
         ...(customerId === undefined ? (['customer'] as const) : []),
@@ -110,9 +112,9 @@ export function createPullSource(
   return { prices, contract };
 }
 
-function record(kind: MirroredKind, body: object, rank = 0, contractId?: string): Mirrored {
+function record(kind: MirroredKind, body: object, own: Partial<Omit<Mirrored, 'kind' | 'body'>> = {}): Mirrored {
   const shown = body as MirroredBody;
-  return { kind, id: String(shown['id']), contractId, rank, body: shown };
+  return { kind, id: String(shown['id']), rank: 0, body: shown, ...own };
 }
 
 /** Newest first, as the pages come. Records created meanwhile push others to the next page: each is taken once. */
