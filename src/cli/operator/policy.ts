@@ -215,8 +215,8 @@ function capViolations(policy: Policy, grant: GrantRequest, context: PolicyConte
   const { externalId, contractId } = grant;
   const { history, place, now } = context;
   const earlier = externalId === undefined ? undefined : history.find(place, contractId, externalId);
-  const today = timestampOf(now).slice(0, 10);
-  const [day, month] = [today, today.slice(0, 7)];
+  const day = timestampOf(now).slice(0, 10);
+  const month = day.slice(0, 7);
   const sums: readonly [GrantRule, bigint | undefined, (known: KnownGrant) => boolean, string, () => bigint][] = [
     [
       'per-customer-and-month',
