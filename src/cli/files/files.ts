@@ -21,12 +21,14 @@ export async function readTextFile(path: string, terminal: Terminal): Promise<st
 }
 
 export const gzipMagic: readonly number[] = [0x1f, 0x8b];
+export const zstdMagic: readonly number[] = [0x28, 0xb5, 0x2f, 0xfd];
 
 const workbook = 'it is a workbook or an archive: save the sheet as CSV in UTF-8, or unpack the file';
 
-/** What files that are no text begin with: gzip, ZIP (as newer workbooks do), and older workbooks. */
+/** What files that are no text begin with: gzip, zstd, ZIP (as newer workbooks do), and older workbooks. */
 const noText: readonly (readonly [magic: readonly number[], hint: string])[] = [
   [gzipMagic, 'it is compressed: unpack it with: gunzip -c FILE > NEW-FILE'],
+  [zstdMagic, 'it is compressed: unpack it with: zstd -dc FILE > NEW-FILE'],
   [[0x50, 0x4b, 0x03, 0x04], workbook],
   [[0xd0, 0xcf, 0x11, 0xe0], workbook],
 ];

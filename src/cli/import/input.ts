@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 
 import { BadRequestError } from '../../errors.ts';
-import { beginsWith, encodingHint, gzipMagic, noTextHint, wideEncodingOf } from '../files/files.ts';
+import { beginsWith, encodingHint, gzipMagic, noTextHint, wideEncodingOf, zstdMagic } from '../files/files.ts';
 
 export const importFormats = ['csv', 'jsonl', 'json', 'cloudevents'] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -27,9 +27,6 @@ export async function sniffed(bytes: Bytes): Promise<{ readonly format: ImportFo
   const [first] = new TextDecoder().decode(head).trimStart();
   return { format: first === '{' ? 'jsonl' : first === '[' ? 'json' : 'csv', bytes: whole };
 }
-
-/** No UTF-8 text begins like this. */
-const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
 /**
  * The bytes, unpacked if they are gzip, whatever the file is called. Throws for zstd, UTF-16 and workbooks: the message about

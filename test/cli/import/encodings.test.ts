@@ -16,6 +16,7 @@ test.each([
   ['credits grant --from FILE', 'PK\u0003\u0004', 'it is a workbook or an archive: save the sheet as CSV'],
   ['credits grant --from FILE', '\xd0\xcf\x11\xe0', 'it is a workbook or an archive: save the sheet as CSV'],
   ['credits grant --from FILE', '\x1f\x8b', 'it is compressed: unpack it with: gunzip -c FILE'],
+  ['credits grant --from FILE', '\x28\xb5\x2f\xfd', 'it is compressed: unpack it with: zstd -dc FILE'],
 ])('a file that is no text is not taken for one of another encoding: %s, %j', async (line, magic, words) => {
   const shell = createShell();
   const file = join(shell.home, 'grants.xlsx');
