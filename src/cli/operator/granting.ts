@@ -125,9 +125,7 @@ function valueFacts({ amountCents, creditMicros }: GrantValue): Pick<JournalFact
  */
 export function beginPurchase(
   value: GrantValue,
-  given: JournalFacts,
-  history: GrantHistory,
-  context: JournalContext,
+  { facts: given, history, context }: Pick<Beginning, 'facts' | 'history' | 'context'>,
 ): Begun {
   const facts = { ...given, ...valueFacts(value) };
   const open = history.unfinishedCall(facts);

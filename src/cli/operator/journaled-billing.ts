@@ -48,8 +48,9 @@ export function journaledBilling(billing: Billing, context: JournalContext): Bil
   }
 
   async function purchase<N extends OperationName>(call: Call<N>): Promise<Answer<N>> {
+    const { facts } = call;
     const value = await readPurchase(call.input);
-    return await sendBegun(call, (history) => beginPurchase(value, call.facts, history, context));
+    return await sendBegun(call, (history) => beginPurchase(value, { facts, history, context }));
   }
 
   async function sendBegun<N extends OperationName>(
