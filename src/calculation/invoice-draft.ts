@@ -13,7 +13,7 @@ import { priceQuantity } from './pricing/index.ts';
 import type { TierShare } from './pricing/pricing-model.ts';
 import { prorate, type Proration, prorationOf } from './proration.ts';
 import type { ContractItem } from './rate-card.ts';
-import { type GroupValues, type RatedLine, rateUsage } from './rating.ts';
+import { descriptionOf, type GroupValues, type RatedLine, rateUsage } from './rating.ts';
 
 /** `metered` lines are what credits may pay (interface 4.15 rule 4). */
 export type LineKind = 'fixed' | 'metered' | 'prepaid' | 'credit';
@@ -110,7 +110,7 @@ function fixedLine(item: ContractItem, { own, service }: BilledPeriod): InvoiceL
     ...itemLine(item, service),
     lineKey: item.id,
     kind: 'fixed',
-    description: item.description ?? item.productName,
+    description: descriptionOf(item),
     quantity: priced.quantity,
     ...amounts(exactAmount, proration === undefined ? priced.unitPrice : effectivePrice(exactAmount, priced.quantity)),
     breakdown: priced.breakdown,
@@ -145,7 +145,7 @@ function flatAmountLine(item: ContractItem, { own, service }: BilledPeriod): Inv
       ...itemLine(item, service),
       lineKey: `${item.id} flat`,
       kind: 'fixed',
-      description: `${item.description ?? item.productName} (flat amount)`,
+      description: `${descriptionOf(item)} (flat amount)`,
       quantity: one,
       ...amounts(exactAmount, exactAmount),
       proration,

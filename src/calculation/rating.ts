@@ -56,7 +56,7 @@ export function groupKeyOf(groupValues: GroupValues): string {
 }
 
 /** The description of an item's line, with the combination that it is for. A missing group key shows as an empty value. */
-function describe(item: ContractItem, groupValues: GroupValues): string {
+export function descriptionOf(item: ContractItem, groupValues: GroupValues = {}): string {
   const base = item.description ?? item.productName;
   const combination = Object.entries(groupValues).map(([key, value]) => `${key}=${value}`);
   return combination.length === 0 ? base : `${base} (${combination.join(', ')})`;
@@ -78,7 +78,7 @@ function rateOne(item: ContractItem, metered: MeteredQuantity): RatedLine {
     meterId: item.meterId,
     groupValues,
     name: item.pricingName,
-    description: describe(item, groupValues),
+    description: descriptionOf(item, groupValues),
     meteredQuantity: quantity,
     totalCents: centsOfDollars(priced.exactAmount),
   };
