@@ -77,7 +77,6 @@ export interface UsageTracer {
 interface Group {
   readonly groupValues: GroupValues;
   readonly aggregate: Aggregate;
-  count: number;
   withoutKeyCount: number;
   first: TracedEvent | undefined;
   last: TracedEvent | undefined;
@@ -163,7 +162,6 @@ function tracedEvent(event: TraceableEvent, key: string | null | undefined): Tra
 }
 
 function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefined): void {
-  group.count += 1;
   group.first ??= event;
   group.last = event;
   if (group.sample.length < limits.sampledEvents) group.sample.push(event);
@@ -172,6 +170,6 @@ function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefi
 }
 
 function groupTrace({ aggregate, ...counted }: Group): GroupTrace {
-  const { quantity, skipped: skippedCount } = aggregate.read();
-  return { ...counted, quantity, skippedCount };
+  const { quantity, count, skipped: skippedCount } = aggregate.read();
+  return { ...counted, quantity, count, skippedCount };
 }
