@@ -3,6 +3,7 @@
  * A sum of a million tenths is exact: values are added as integers, one sum for each number of decimals, never as floats.
  */
 
+import { textOfNumber } from '../exact-json.ts';
 import { limits } from '../limits.ts';
 import type { AggregationType } from '../operations/wire-values.ts';
 import { type Big, decimalOfInteger, scaledDecimal, zero } from './money.ts';
@@ -160,9 +161,7 @@ function scaledValueOf(value: PropertyValue): ScaledValue | undefined {
 
 function numberTextOf(value: PropertyValue): string | undefined {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  if (typeof value === 'boolean' || value === null) return undefined;
-  return value.rawJSON;
+  return typeof value === 'boolean' || value === null ? undefined : textOfNumber(value);
 }
 
 /** Checks the size on the digits before making a bigint of them: `1e999999999` must cost nothing. */

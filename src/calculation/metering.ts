@@ -1,10 +1,10 @@
 /** Which events a meter counts, and in which group (interface 4.17, semantics 8). */
 
-import type { RawNumber } from '../exact-json.ts';
+import type { ExactNumber } from '../exact-json.ts';
 import { inNfc } from '../normal-text.ts';
 
 /** A property of an event: a number whose digits JavaScript would print differently arrives as its source text. */
-export type PropertyValue = string | boolean | null | number | RawNumber;
+export type PropertyValue = string | boolean | null | ExactNumber;
 
 /** What a meter looks at in an event. */
 export interface MeteredEvent {
