@@ -131,10 +131,11 @@ function rangeProblem(grant: GrantState, correction: Correction): Refusal | unde
 
 /** An adjustment of credits that were worth no cent cannot be undone once the last cent is gone. */
 function dustProblem(grant: GrantState, correction: Correction): Refusal | undefined {
-  const isFree = grant.originalCents === 0n;
   const isDust =
     grant.remainingCents + correction.amountCents === 0n && grant.remainingMicros + correction.creditMicros > 0n;
-  return isDust && !isFree ? { refusal: `grant ${grant.grantId} has no cents left for these credits` } : undefined;
+  return isDust && grant.originalCents !== 0n
+    ? { refusal: `grant ${grant.grantId} has no cents left for these credits` }
+    : undefined;
 }
 
 function isUntouched(grant: GrantState): boolean {

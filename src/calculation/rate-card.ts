@@ -207,7 +207,7 @@ function inOrderOfNames(values: Readonly<Record<string, string>>): (readonly [na
 
 function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly PriceOverride[]): ContractItem {
   const rates: DimensionRate[] = [];
-  let item: Omit<ContractItem, 'dimensionRates' | 'fallbackUnitAmount'> = source;
+  let item = source;
   for (const override of overrides.filter((candidate) => isTarget(source, candidate))) {
     if ('basePricingId' in override) item = replacePrice(item, override);
     else rates.push({ dimensions: override.dimensions, unitAmount: override.unitAmount });
@@ -221,17 +221,12 @@ function buildItem({ rateCard, ...source }: PlanItemSource, overrides: readonly 
   };
 }
 
-function replacePrice<Item extends Pick<ContractItem, 'quantity' | 'tiers'>>(
+function replacePrice<Item extends Pick<ContractItem, 'unitAmount' | 'flatAmount' | 'tiers' | 'quantity'>>(
   item: Item,
   override: Extract<PriceOverride, { basePricingId: string }>,
 ): Item {
-  return {
-    ...item,
-    ...(override.unitAmount === undefined ? {} : { unitAmount: override.unitAmount }),
-    ...(override.flatAmount === undefined ? {} : { flatAmount: override.flatAmount }),
-    ...(override.pricingTiers === undefined ? {} : { tiers: override.pricingTiers }),
-    ...(override.quantity === undefined ? {} : { quantity: override.quantity }),
-  };
+  const { unitAmount = item.unitAmount, flatAmount = item.flatAmount, pricingTiers = item.tiers } = override;
+  return { ...item, unitAmount, flatAmount, tiers: pricingTiers, quantity: override.quantity ?? item.quantity };
 }
 
 function isTarget(source: Pick<PlanItemSource, 'pricingId' | 'meterId'>, override: PriceOverride): boolean {
