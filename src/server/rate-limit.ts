@@ -9,7 +9,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { RateLimitedError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { keepLatest } from '../once.ts';
+import { keepLatest, keepNewest } from '../once.ts';
 import type { Moment } from '../operations/field-rules.ts';
 
 const windowMilliseconds = 60_000;
@@ -116,8 +116,7 @@ function createTokenBuckets(tokens: number, now: () => Moment) {
   function keep(address: string, { fractions, filledAt }: Bucket, spent: number): void {
     buckets.delete(address);
     buckets.set(address, { fractions: fractions - spent * windowMilliseconds, filledAt });
-    const [oldest] = buckets.keys();
-    if (buckets.size > limits.rateLimitedAddresses && oldest !== undefined) buckets.delete(oldest);
+    keepNewest(buckets, limits.rateLimitedAddresses);
   }
 
   const waitFor = ({ fractions }: Bucket): number => Math.max(0, Math.ceil((windowMilliseconds - fractions) / tokens));
