@@ -95,7 +95,7 @@ export function unavailable(cause?: BillingError): UnavailableError {
     isUnknown ? unknownOutcomeMessage : 'the service cannot answer now; nothing was changed',
     {
       cause,
-      retryAfterSeconds: cause?.retryAfterSeconds ?? 1,
+      retryAfterSeconds: cause?.retryAfterSeconds,
       ...(isUnknown ? { hint: 'read what was to be changed before you repeat the request' } : {}),
     },
   );
