@@ -7,11 +7,11 @@ import { BillingError } from '../errors.ts';
 import { isLoopback } from './authenticate.ts';
 
 export interface Exposure {
-  readonly host: string;
+  /** PEM texts; without them the service speaks plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** A proxy in front terminates TLS. */
+  /** A proxy in front terminates TLS and counts connections. */
   readonly isBehindProxy?: boolean | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is trusted, as CIDR, separated by commas. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted, as CIDR separated by commas; none by default. */
   readonly trustProxy?: string | undefined;
 }
 
@@ -19,14 +19,14 @@ export interface Exposure {
  * Throws a usage error for an empty host, which Node takes for every address of the machine, if keys would cross a network in
  * clear text (SEC-30), or if any sender would be trusted (SEC-35).
  */
-export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure): void {
+export function checkExposure(host: string, exposure: Exposure): void {
   if (host.trim() === '') {
     throw new BillingError('usage', '--host is empty', {
       hint: 'name the address to listen on; 0.0.0.0 and :: are every address of this machine',
     });
   }
-  if (trustProxy !== undefined) rangesOf(trustProxy);
-  if (isLoopback(host) || tls !== undefined || isBehindProxy === true || trustProxy !== undefined) return;
+  if (exposure.trustProxy !== undefined) rangesOf(exposure.trustProxy);
+  if (isLoopback(host) || exposure.tls !== undefined || hasProxy(exposure)) return;
   throw new BillingError(
     'usage',
     `${host} is reached from other machines, and keys would cross the network in the clear`,
@@ -34,6 +34,11 @@ export function checkExposure({ host, tls, isBehindProxy, trustProxy }: Exposure
       hint: 'give --tls-cert and --tls-key, or --behind-proxy where a proxy in front terminates TLS',
     },
   );
+}
+
+/** Whether others reach the service through a proxy in front of it. */
+export function hasProxy({ isBehindProxy, trustProxy }: Exposure): boolean {
+  return isBehindProxy === true || trustProxy !== undefined;
 }
 
 /** Throws a usage error for text that is not an address or range, and for the range of all addresses. */
@@ -59,11 +64,7 @@ function rangesOf(trustProxy: string): BlockList {
  * Closes connections that one address opens beyond `most` (SEC-36). Trusted proxies are not counted, because they carry many
  * clients; nor is anything behind an unnamed proxy, where nobody can tell clients apart.
  */
-export function limitSockets(
-  server: Server,
-  most: number,
-  { isBehindProxy, trustProxy }: Omit<Exposure, 'host'>,
-): void {
+export function limitSockets(server: Server, most: number, { isBehindProxy, trustProxy }: Exposure): void {
   if (isBehindProxy === true && trustProxy === undefined) return;
   const trusted = trustProxy === undefined ? undefined : rangesOf(trustProxy);
   const open = new Map<string, number>();

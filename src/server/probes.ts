@@ -10,7 +10,6 @@ import { allOperations } from '../operations/all.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
 import { sendJson } from './answer.ts';
-import { isLoopback } from './authenticate.ts';
 import { inTime } from './in-time.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
@@ -19,9 +18,8 @@ export interface Probes {
   readonly engine: Pick<Engine, 'ping' | 'checkWritable' | 'checkEvents'>;
   readonly version: string;
   readonly metrics: Metrics | undefined;
-  /** Where the service listens, and whether others reach it through a proxy on this machine. */
-  readonly host: string;
-  readonly isBehindProxy: boolean;
+  /** Whether only this machine's processes reach the service. */
+  readonly isForThisMachine: boolean;
   readonly isLeaving: () => boolean;
   /** How long a look at the database may take. Default: `limits.probeMilliseconds`. */
   readonly probeMilliseconds?: number | undefined;
@@ -107,8 +105,8 @@ function isKnown(error: unknown): boolean {
   return error instanceof BillingError && error.kind !== 'internal';
 }
 
-/** On loopback the counters are open to this machine's processes; elsewhere they need a key that may do everything. */
-async function admit(request: FastifyRequest, { host, isBehindProxy, authenticate }: Probes): Promise<void> {
-  if (isLoopback(host) && !isBehindProxy) return;
+/** The counters are open to this machine's processes; others need a key that may do everything. */
+async function admit(request: FastifyRequest, { isForThisMachine, authenticate }: Probes): Promise<void> {
+  if (isForThisMachine) return;
   requireScope((await authenticate(request)).scopes, '*');
 }

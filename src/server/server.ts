@@ -16,7 +16,8 @@ import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
 import { isLoopback, keyOf, refuseBrowsers } from './authenticate.ts';
 import { createBreaking } from './broken-connections.ts';
-import { checkExposure, limitSockets } from './exposure.ts';
+import { checkExposure, hasProxy, limitSockets } from './exposure.ts';
+import type { Exposure } from './exposure.ts';
 import { addLateAnswers } from './late-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { addProbes } from './probes.ts';
@@ -26,7 +27,7 @@ import { addRequestLog, requestLogOf } from './request-log.ts';
 import type { RequestEnds, RequestLog } from './request-log.ts';
 import { addRoutes, createMethodTable, noRoute } from './routes.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends Exposure {
   readonly engine: Engine;
   readonly version: string;
   /** 0 takes any free port. */
@@ -37,12 +38,6 @@ export interface ServerOptions {
   readonly rateLimitPerMinute?: number | undefined;
   /** Default: `limits.eventBytesPerMinute`. */
   readonly eventBytesPerMinute?: number | undefined;
-  /** PEM texts; without them the service speaks plain HTTP. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** A proxy in front terminates TLS and counts connections. */
-  readonly isBehindProxy?: boolean | undefined;
-  /** Addresses of proxies whose X-Forwarded-For is trusted, as CIDR separated by commas; none by default. */
-  readonly trustProxy?: string | undefined;
   /** Connections per address. Default: `limits.socketsPerAddress`, or no limit if only this machine can connect. */
   readonly socketsPerAddress?: number | undefined;
   readonly now: () => Moment;
@@ -78,7 +73,7 @@ export interface Server {
  */
 export function createServer(options: ServerOptions): Server {
   const host = listeningAddress(options.host);
-  checkExposure({ ...options, host });
+  checkExposure(host, options);
   const state = { isLeaving: false, isClosing: false };
   const app = createApp(options);
   const sockets = options.socketsPerAddress ?? (isLoopback(host) ? undefined : limits.socketsPerAddress);
@@ -247,8 +242,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
     engine,
     version,
     metrics,
-    host,
-    isBehindProxy: options.isBehindProxy === true || options.trustProxy !== undefined,
+    isForThisMachine: isLoopback(host) && !hasProxy(options),
     isLeaving: () => state.isLeaving,
     probeMilliseconds: options.probeMilliseconds,
     authenticate: callerOf,
