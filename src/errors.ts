@@ -335,6 +335,19 @@ const reasons: Readonly<Record<string, string>> = {
   EIO: 'the disk failed',
 };
 
+/** Why no connection to a host comes about; undefined for the code of any other failure. */
+export function reasonOfHost(code: string): string | undefined {
+  return reasonsOfHosts[code];
+}
+
+const reasonsOfHosts: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing answers at this address',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  EAI_AGAIN: 'the host name cannot be looked up now',
+  ENOTFOUND: 'no host has this name',
+};
+
 /** The kind that a status stands for; the client uses it to turn an envelope back into the same class. */
 export function kindOfStatus(status: number): ErrorKind | undefined {
   for (const kind of Object.keys(errorFacts) as ErrorKind[]) {

@@ -3,6 +3,7 @@
 import type { Agent, ClientRequest, IncomingMessage, request as makeRequest } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { reasonOfHost } from '../errors.ts';
 import { bytesOf } from '../gathered-bytes.ts';
 import { limits } from '../limits.ts';
 import type { HttpRequest, Target } from './target.ts';
@@ -190,15 +191,6 @@ async function readAll(body: IncomingMessage): Promise<Uint8Array> {
   return bytes;
 }
 
-/** Failures of connecting; some may also hit an established connection. */
-const unsent: Readonly<Record<string, { readonly reason: string; readonly isTemporary: boolean }>> = {
-  ECONNREFUSED: { reason: 'nothing answers at this address', isTemporary: true },
-  EHOSTUNREACH: { reason: 'the host cannot be reached', isTemporary: true },
-  ENETUNREACH: { reason: 'the network cannot be reached', isTemporary: true },
-  EAI_AGAIN: { reason: 'the host name cannot be looked up now', isTemporary: true },
-  ENOTFOUND: { reason: 'no host has this name', isTemporary: false },
-};
-
 function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {
   // Nothing of a request leaves before its connection stands.
   const mayHaveArrived = thrown instanceof Broken;
@@ -215,8 +207,8 @@ function whyNone(error: unknown, timeoutMilliseconds: number): Pick<NoAnswer, 'r
   if (error instanceof TooLarge) return { reason: `not a valid response: ${error.message}`, isTemporary: false };
   if (error instanceof Silence) return { reason: 'the answer stopped coming', isTemporary: true };
   const code = codeOf(error);
-  const known = unsent[code];
-  if (known !== undefined) return known;
+  const unreached = reasonOfHost(code);
+  if (unreached !== undefined) return { reason: unreached, isTemporary: code !== 'ENOTFOUND' };
   if (code === 'ERR_PROXY_TUNNEL') return { reason: whyNoTunnel(error as NoTunnel), isTemporary: false };
   const refused = tlsFailure(code);
   if (refused !== undefined) return { ...refused, isTemporary: false };

@@ -2,7 +2,7 @@
 
 import type { Agent, Dispatcher } from 'undici';
 
-import { oneLine } from '../errors.ts';
+import { oneLine, reasonOfHost } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
 import type { DeliveryOutcome, DueDelivery, WaitingDeliveries, WebhookOutbox } from '../operations/webhook-outbox.ts';
@@ -227,12 +227,7 @@ function notSent(problem: string, endpoint: DueDelivery, { allowPrivate }: Webho
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers at this address',
   ECONNRESET: 'the connection broke before an answer came',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  EAI_AGAIN: 'the host name cannot be looked up now',
-  ENOTFOUND: 'no host has this name',
   UND_ERR_SOCKET: 'the connection broke before an answer came',
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${limits.connectTimeoutMilliseconds / 1000} seconds`,
 };
@@ -243,5 +238,5 @@ function wordsOf(error: unknown, timeoutMilliseconds: number): string {
   if (name === 'HTTPParserError')
     return 'what answers at this address does not speak HTTP; check the protocol and the port';
   if (typeof code !== 'string') return 'the connection failed';
-  return reasons[code] ?? `the connection failed (${code.replaceAll(/\W/g, '')})`;
+  return reasonOfHost(code) ?? reasons[code] ?? `the connection failed (${code.replaceAll(/\W/g, '')})`;
 }
