@@ -290,17 +290,11 @@ async function openWebhookSender(store: Store, options: WebhookSenderOptions): P
     import('./server/webhook-sender.ts'),
   ]);
   const outbox = createWebhookOutbox({ store, now, random: Math.random });
-  return createWebhookSender({ ...options, outbox, now, resolve: resolveHost });
+  return createWebhookSender({ ...options, outbox, now });
 }
 
-async function checkWebhookUrl(url: string, { allowPrivate }: { readonly allowPrivate: boolean }) {
-  const { checkWebhookUrl: check } = await import('./server/webhook-address.ts');
-  return await check(url, { allowPrivate, resolve: resolveHost });
-}
-
-async function resolveHost(hostname: string) {
-  const { lookup } = await import('node:dns/promises');
-  return await lookup(hostname, { all: true });
+async function checkWebhookUrl(url: string, rules: { readonly allowPrivate: boolean }) {
+  return await (await import('./server/webhook-address.ts')).checkWebhookUrl(url, rules);
 }
 
 /** Whether this is the program as one self-contained file (tools/build-binary.ts). */

@@ -210,10 +210,6 @@ async function sleep(milliseconds: number): Promise<void> {
   await setTimeout(milliseconds);
 }
 
-async function checkWebhookUrl(url: string, { allowPrivate }: { readonly allowPrivate: boolean }) {
-  const [{ checkWebhookUrl: check }, { lookup }] = await Promise.all([
-    import('../server/webhook-address.ts'),
-    import('node:dns/promises'),
-  ]);
-  return await check(url, { allowPrivate, resolve: async (hostname) => await lookup(hostname, { all: true }) });
+async function checkWebhookUrl(url: string, rules: { readonly allowPrivate: boolean }) {
+  return await (await import('../server/webhook-address.ts')).checkWebhookUrl(url, rules);
 }

@@ -1,5 +1,6 @@
 /** Where webhooks may go: public addresses over https, so that nobody reaches internal ones (security 7, SEC-60). */
 
+import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
@@ -10,7 +11,8 @@ export type ResolveHost = (
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 export interface AddressRules {
-  readonly resolve: ResolveHost;
+  /** Default: as the system looks names up. */
+  readonly resolve?: ResolveHost | undefined;
   /** For simulation: allows any port and private addresses, and plain http on this machine. */
   readonly allowPrivate: boolean;
 }
@@ -72,9 +74,10 @@ export async function checkWebhookUrl(text: string, rules: AddressRules): Promis
   if (problem !== undefined) return problem;
   const url = new URL(text);
   if (isIP(hostOf(url)) !== 0) return undefined;
+  const { resolve = resolveHost } = rules;
   const addresses = ownNames.test(hostOf(url))
     ? [{ address: '127.0.0.1' }]
-    : await rules.resolve(hostOf(url)).catch(() => []);
+    : await resolve(hostOf(url)).catch(() => []);
   return problemOfAddresses(addresses, { ...rules, isPlain: url.protocol === 'http:' });
 }
 
@@ -92,8 +95,9 @@ export function problemOfUrl(text: string, rules: Pick<AddressRules, 'allowPriva
  * addresses that were checked, so the name cannot change in between.
  */
 export function checkedLookup(rules: AddressRules & { readonly isPlain: boolean }): LookupFunction {
+  const { resolve = resolveHost } = rules;
   const look = callbackify(async (hostname: string) => {
-    const addresses = await rules.resolve(hostname);
+    const addresses = await resolve(hostname);
     const problem = problemOfAddresses(addresses, rules);
     if (problem !== undefined) throw new AddressRefused(problem);
     return addresses;
@@ -106,6 +110,10 @@ export function checkedLookup(rules: AddressRules & { readonly isPlain: boolean 
       else callback(null, first.address, first.family);
     });
   };
+}
+
+async function resolveHost(hostname: string) {
+  return await lookup(hostname, { all: true });
 }
 
 /** A connection that was not made, because it would lead inside. */
