@@ -46,16 +46,11 @@ export function eventAt(i: number, count: number): EventData {
 
 export const customerName = (customer: number): string => `customer-${String(customer).padStart(4, '0')}`;
 
-/** The line of the i-th event in a file, in the form of the interface. */
-export function lineAt(i: number, count: number): string {
+/** The i-th event in the form of the interface. */
+export function sentEventAt(i: number, count: number) {
   const { key, customer, eventName, timestampEpochMs, properties } = eventAt(i, count);
-  return JSON.stringify({
-    eventName,
-    externalCustomerId: customerName(customer),
-    idempotencyKey: key,
-    timestamp: new Date(timestampEpochMs).toISOString(),
-    properties,
-  });
+  const timestamp = new Date(timestampEpochMs).toISOString();
+  return { eventName, externalCustomerId: customerName(customer), idempotencyKey: key, timestamp, properties };
 }
 
 /** A 32-bit integer that nobody can tell from a random one, by a mix with full avalanche. */

@@ -3,6 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 
 import type { UsageReading } from '../src/calculation/usage-atoms.ts';
+import { noDimensions } from '../src/calculation/usage-fold.ts';
 import { type Cells, readingsOfCells } from '../src/store/backends/sqlite/events/cells.ts';
 import { decodeSegment } from '../src/store/backends/sqlite/events/segment-bytes.ts';
 import { createSegmentQuery, foldSegment, groupRows } from '../src/store/backends/sqlite/events/segment-fold.ts';
@@ -72,8 +73,7 @@ const rules = {
   propertyFilters: [],
   groupKeys: ['model', 'region'],
 } as const;
-const dimensions = { needsEventName: false, propertyKeys: [] };
-const query = createSegmentQuery({ rules, dimensions }, String);
+const query = createSegmentQuery({ rules, dimensions: noDimensions }, String);
 const wholeDay = { from: 0, to: millisecondsPerDay };
 
 function foldExactly(days: readonly Uint8Array[]): readonly UsageReading[] {
@@ -82,7 +82,7 @@ function foldExactly(days: readonly Uint8Array[]): readonly UsageReading[] {
     const segment = decodeSegment(day);
     foldSegment(segment, query, chooseRows(segment, wholeDay), cells);
   }
-  return readingsOfCells(cells, rules, dimensions);
+  return readingsOfCells(cells, rules, noDimensions);
 }
 
 /** The same fold, with numbers in floating point. */

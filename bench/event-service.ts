@@ -5,7 +5,7 @@ import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { creator } from './creator.ts';
 import { engineOn } from './engine.ts';
-import { customerCount, customerName, eventAt } from './event-data.ts';
+import { customerCount, customerName, sentEventAt } from './event-data.ts';
 import { type Range, removeDatabase } from './event-limits.ts';
 
 export interface EventService {
@@ -59,11 +59,8 @@ async function makeCatalog(billing: Billing, meters: number): Promise<void> {
 export async function ingestRate({ billing }: EventService, { first, last, count, batch }: Range): Promise<number> {
   let spent = 0;
   for (let start = first; start < last; start += batch) {
-    const events = Array.from({ length: Math.min(batch, last - start) }, (_, place) => {
-      const { key, customer, eventName, timestampEpochMs, properties } = eventAt(start + place, count);
-      const timestamp = new Date(timestampEpochMs).toISOString();
-      return { eventName, externalCustomerId: customerName(customer), idempotencyKey: key, timestamp, properties };
-    });
+    const length = Math.min(batch, last - start);
+    const events = Array.from({ length }, (_, place) => sentEventAt(start + place, count));
     const begin = performance.now();
     await billing.call('usage.ingestBatch', { body: { events } });
     spent += performance.now() - begin;

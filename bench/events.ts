@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { measureBillingOfEvents } from './event-billing.ts';
 import { measureCrash } from './event-crash.ts';
-import { lineAt } from './event-data.ts';
+import { sentEventAt } from './event-data.ts';
 import { measureExactFold, measureRecount } from './event-exactness.ts';
 import {
   arrayRates,
@@ -173,6 +173,9 @@ function fullResults(
 
 const importedLines = 200_000;
 
+/** The line of an event in a file. */
+const lineAt = (i: number, count: number): string => `${JSON.stringify(sentEventAt(i, count))}\n`;
+
 /** The command reads the file, beside a loop that parses and inserts: the best of two rounds each. */
 async function measureImportOfLines({ folder, count }: Place, run: InstalledPackage['run']): Promise<Result[]> {
   const [file, database, bare] = ['lines.ndjson', 'imported.db', 'lines.db'].map((name) => join(folder, name)) as [
@@ -180,7 +183,7 @@ async function measureImportOfLines({ folder, count }: Place, run: InstalledPack
     string,
     string,
   ];
-  writeFileSync(file, `${Array.from({ length: importedLines }, (_, i) => lineAt(i, count)).join('\n')}\n`);
+  writeFileSync(file, Array.from({ length: importedLines }, (_, i) => lineAt(i, count)).join(''));
   const rates: { readonly bare: number; readonly service: number }[] = [];
   for (let round = 0; round < 2; round += 1) {
     const service = await openService(database, { meters: 1 });
@@ -265,7 +268,7 @@ async function measureReading({ service, bare, folder, count }: Full, tenth: Eve
 async function measureSize({ store, billing }: EventService, { folder, count }: Place): Promise<Result[]> {
   const sample = 10_000;
   let characters = 0;
-  for (let i = 0; i < sample; i += 1) characters += lineAt(Math.floor((i / sample) * count), count).length + 1;
+  for (let i = 0; i < sample; i += 1) characters += lineAt(Math.floor((i / sample) * count), count).length;
   await billing.call('usage.events', { query: { limit: '1', customerId: 'nobody' } });
   const bytes = statSync(store.location).size;
   const begin = performance.now();
