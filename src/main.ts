@@ -11,7 +11,7 @@ import { tellFailure } from './cli/failure.ts';
 import { descriptorEnd, dropUnwritten } from './cli/terminal/output-end.ts';
 import { run } from './cli/program.ts';
 import { safeJson, vouch } from './cli/terminal/safe-text.ts';
-import type { Dependencies, Stage, WebhookSender, WebhookSenderOptions } from './cli/session/session.ts';
+import type { Dependencies, Stage, WebhookSenderOptions } from './cli/session/session.ts';
 import type { EmbeddedTarget } from './cli/target/target.ts';
 import { createTerminal } from './cli/terminal/terminal.ts';
 import type { Terminal } from './cli/terminal/terminal.ts';
@@ -284,7 +284,7 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now: machineT
   };
 }
 
-async function openWebhookSender(store: Store, options: WebhookSenderOptions): Promise<WebhookSender> {
+async function openWebhookSender(store: Store, options: WebhookSenderOptions) {
   const [{ createWebhookOutbox }, { createWebhookSender }] = await Promise.all([
     import('./engine/webhooks-outbox.ts'),
     import('./server/webhook-sender.ts'),

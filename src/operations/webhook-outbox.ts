@@ -49,8 +49,22 @@ export interface WebhookOutbox {
    */
   lease(count: number, underWay?: Iterable<SentTo>): Promise<readonly DueDelivery[]>;
   /** Keeps how an attempt ended, and when the next one is due; disables an endpoint whose address is gone (410). */
-  record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<'delivered' | 'retrying' | 'failed'>;
+  record(delivery: DueDelivery, outcome: DeliveryOutcome): Promise<DeliveryState>;
   waiting(): Promise<WaitingDeliveries>;
+}
+
+/** What an attempt makes of a delivery. */
+type DeliveryState = 'delivered' | 'retrying' | 'failed';
+
+/** What sends the events of a database. */
+export interface WebhookSender {
+  /** Attempts everything that is due by now, and counts how the attempts ended; rejects if the outbox cannot be read. */
+  deliverDue(): Promise<Readonly<Record<DeliveryState, number>>>;
+  waiting(): Promise<WaitingDeliveries>;
+  /** Keeps delivering what falls due, until it is closed. */
+  start(): void;
+  /** Begins no more attempts and waits for those in progress. */
+  close(): Promise<void>;
 }
 
 /** Why events are not sent to an address, to follow its name in a sentence; undefined when they are. */

@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { oneLine, reasonOfHost } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
-import type { DeliveryOutcome, DueDelivery, WaitingDeliveries, WebhookOutbox } from '../operations/webhook-outbox.ts';
+import type { DeliveryOutcome, DueDelivery, WebhookOutbox, WebhookSender } from '../operations/webhook-outbox.ts';
 import { AddressRefused, checkedLookup, problemOfUrl } from './webhook-address.ts';
 import type { AddressRules } from './webhook-address.ts';
 
@@ -19,23 +19,6 @@ export interface WebhookSenderOptions extends AddressRules {
   readonly timeoutMilliseconds?: number | undefined;
   /** Default: `limits.webhookPollMilliseconds`. */
   readonly pollMilliseconds?: number | undefined;
-}
-
-/** How the attempts of a round ended. */
-export interface DeliveryCounts {
-  readonly delivered: number;
-  readonly retrying: number;
-  readonly failed: number;
-}
-
-export interface WebhookSender {
-  /** Attempts everything that is due by now; rejects if the outbox cannot be read. */
-  deliverDue(): Promise<DeliveryCounts>;
-  waiting(): Promise<WaitingDeliveries>;
-  /** Keeps delivering what falls due, until it is closed. */
-  start(): void;
-  /** Begins no more attempts and waits for those in progress. */
-  close(): Promise<void>;
 }
 
 /** A sender for the outbox of a database; several may share one outbox. The first attempt loads undici. */
@@ -58,7 +41,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     return await attempt(delivery, await agentFor(allowPrivate), { ...options, allowPrivate });
   }
 
-  async function deliverDue(): Promise<DeliveryCounts> {
+  async function deliverDue() {
     const counts = { delivered: 0, retrying: 0, failed: 0 };
     /** Attempts that have not ended. */
     const underWay = new Map<Promise<void>, DueDelivery>();

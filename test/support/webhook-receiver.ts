@@ -8,9 +8,9 @@ import { onTestFinished } from 'vitest';
 
 import { createWebhookOutbox } from '../../src/engine/webhooks-outbox.ts';
 import type { ResponseBody } from '../../src/operations/index.ts';
-import type { WebhookOutbox } from '../../src/operations/webhook-outbox.ts';
+import type { WebhookOutbox, WebhookSender } from '../../src/operations/webhook-outbox.ts';
 import { createWebhookSender } from '../../src/server/webhook-sender.ts';
-import type { WebhookSender, WebhookSenderOptions } from '../../src/server/webhook-sender.ts';
+import type { WebhookSenderOptions } from '../../src/server/webhook-sender.ts';
 import { resolverOf } from './world.ts';
 import type { Hosts, World } from './world.ts';
 import { listenOnLoopback } from './free-port.ts';

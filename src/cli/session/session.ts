@@ -4,7 +4,7 @@ import type { Moment } from '../../operations/field-rules.ts';
 import type { Billing, ConnectionFacts, Engine, ResponseBody } from '../../operations/index.ts';
 import type { Maintenance } from '../../operations/maintenance.ts';
 import type { SkippedValues } from '../../operations/skipped-values.ts';
-import type { WaitingDeliveries } from '../../operations/webhook-outbox.ts';
+import type { WebhookSender } from '../../operations/webhook-outbox.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { OutputChoice } from '../output/output.ts';
 import type { Machine } from '../target/private-file.ts';
@@ -59,15 +59,6 @@ export interface WebhookSenderOptions {
   readonly allowPrivate: boolean;
   /** Called with the error when looking for due deliveries failed; the sender goes on. */
   readonly onFailure: (error: unknown) => void;
-}
-
-export interface WebhookSender {
-  /** Attempts the deliveries due now; returns how the attempts ended. */
-  deliverDue(): Promise<{ readonly delivered: number; readonly retrying: number; readonly failed: number }>;
-  waiting(): Promise<WaitingDeliveries>;
-  /** Delivers whatever falls due, until it is closed. */
-  start(): void;
-  close(): Promise<void>;
 }
 
 export interface Stage {
