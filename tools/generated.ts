@@ -38,7 +38,7 @@ const manifest = commandManifest(allOperations);
 const generatedFiles: readonly GeneratedFile[] = [
   ...Object.keys(manifest.groups).map((group) => ({
     path: `src/cli/command-line/manifest/${group}.json`,
-    write: () => `${JSON.stringify(byName(commandsOf(group), 'verb'), undefined, 2)}\n`,
+    write: () => `${JSON.stringify(commandsOf(group), undefined, 2)}\n`,
   })),
   ...rooms.map((room) => ({
     path: `src/operations/outlines/${room}.json`,
@@ -67,10 +67,6 @@ const generatedFiles: readonly GeneratedFile[] = [
   },
 ];
 
-function byName<Name extends string, Each extends Readonly<Record<Name, string>>>(all: readonly Each[], name: Name) {
-  return Object.fromEntries(all.map((each) => [each[name], each]));
-}
-
 /** The text of each scenario and catalog in `examples/`, by name. */
 function examples(): Readonly<Record<string, string>> {
   const names = readdirSync(join(root, 'examples'))
@@ -83,8 +79,10 @@ function outlinesOf(room: RoomName): readonly Outline[] {
   return allOperations.filter(({ name }) => roomOf(name as OperationName) === room).map(outlineOf);
 }
 
-function commandsOf(group: string): readonly CommandSpec[] {
-  return manifest.commands.filter((command) => command.group === group);
+/** The commands of a group by their verbs. */
+function commandsOf(group: string): Readonly<Record<string, CommandSpec>> {
+  const own = manifest.commands.filter((command) => command.group === group);
+  return Object.fromEntries(own.map((command) => [command.verb, command]));
 }
 
 export interface StaleFile {

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 
 import { allOperations } from '../src/operations/all.ts';
-import { pathParameters, takesVersion } from '../src/operations/operation.ts';
+import { takesVersion } from '../src/operations/operation.ts';
 import type { Operation } from '../src/operations/operation.ts';
 
 interface Schema {
@@ -29,8 +29,6 @@ interface Schema {
   readonly isExact?: true;
 }
 
-type Direction = 'input' | 'output';
-
 /** The text of src/library/operations.ts. */
 export function libraryTypes(): string {
   const entries = allOperations.map(operationEntry);
@@ -47,9 +45,7 @@ ${entries.map((entry) => indented(entry)).join('\n')}
 function operationEntry(operation: Operation): string {
   const words = [`${operation.summary}.`, operation.description].filter(Boolean).join(' ');
   const input = [
-    pathParameters(operation.route?.path ?? '').length > 0 || hasMembers(operation.params)
-      ? `readonly params: ${typeOf(schemaOf(operation.params, 'input'), 'input')};`
-      : '',
+    hasMembers(operation.params) ? part('params', operation.params) : '',
     hasMembers(operation.query) ? part('query', operation.query) : '',
     operation.body === undefined ? '' : part('body', operation.body),
     takesVersion(operation)
@@ -57,21 +53,21 @@ function operationEntry(operation: Operation): string {
       : '',
   ].filter(Boolean);
   const inputType = input.length === 0 ? 'Readonly<Record<string, never>>' : block(input);
-  const answer = typeOf(schemaOf(operation.response, 'output'), 'output');
+  const answer = typeOf(schemaOf(operation.response, 'output'));
   return `${comment(words)}readonly '${operation.name}': ${block([`readonly input: ${inputType};`, `readonly answer: ${answer};`])};`;
 }
 
-function part(name: 'query' | 'body', type: z.ZodObject): string {
+function part(name: 'params' | 'query' | 'body', type: z.ZodObject): string {
   const schema = schemaOf(type, 'input');
   const isOptional = type.safeParse({}).success;
-  return `readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema, 'input')};`;
+  return `readonly ${name}${isOptional ? '?' : ''}: ${typeOf(schema)};`;
 }
 
 function hasMembers(type: z.ZodObject): boolean {
   return Object.keys(type.shape).length > 0;
 }
 
-function schemaOf(type: z.ZodType, io: Direction): Schema {
+function schemaOf(type: z.ZodType, io: 'input' | 'output'): Schema {
   return z.toJSONSchema(type, {
     io,
     unrepresentable: 'any',
@@ -83,7 +79,7 @@ function schemaOf(type: z.ZodType, io: Direction): Schema {
   }) as Schema;
 }
 
-function typeOf(schema: Schema, io: Direction): string {
+function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) throw new Error(`a type that holds itself has no plain form yet: ${schema.$ref}`);
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) {
@@ -91,10 +87,10 @@ function typeOf(schema: Schema, io: Direction): string {
     return [...schema.enum.map((value) => JSON.stringify(value)), ...lists].join(' | ');
   }
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return union(choices.map((each) => typeOf(each, io)));
-  if (schema.allOf !== undefined) return schema.allOf.map((each) => `(${typeOf(each, io)})`).join(' & ');
+  if (choices !== undefined) return union(choices.map((each) => typeOf(each)));
+  if (schema.allOf !== undefined) return schema.allOf.map((each) => `(${typeOf(each)})`).join(' & ');
   const types = [schema.type].flat();
-  return [...new Set(types.map((type) => typeNamed(type, schema, io)))].join(' | ');
+  return [...new Set(types.map((type) => typeNamed(type, schema)))].join(' | ');
 }
 
 /** Named texts are listed only if not every text is allowed. */
@@ -103,27 +99,27 @@ function union(types: readonly string[]): string {
   return [...new Set(kept)].join(' | ');
 }
 
-function typeNamed(type: string | undefined, schema: Schema, io: Direction): string {
+function typeNamed(type: string | undefined, schema: Schema): string {
   if (type === 'string' || type === 'boolean' || type === 'null') return type;
   if (type === 'number' || type === 'integer') return schema.isExact === true ? 'ExactNumber' : 'number';
-  if (type === 'array') return arrayType(schema, io);
-  if (type === 'object' || schema.properties !== undefined) return objectType(schema, io);
+  if (type === 'array') return arrayType(schema);
+  if (type === 'object' || schema.properties !== undefined) return objectType(schema);
   return 'unknown';
 }
 
-function arrayType({ items, prefixItems }: Schema, io: Direction): string {
-  if (prefixItems !== undefined) return `readonly [${prefixItems.map((each) => typeOf(each, io)).join(', ')}]`;
-  return `readonly (${items === undefined ? 'unknown' : typeOf(items, io)})[]`;
+function arrayType({ items, prefixItems }: Schema): string {
+  if (prefixItems !== undefined) return `readonly [${prefixItems.map((each) => typeOf(each)).join(', ')}]`;
+  return `readonly (${items === undefined ? 'unknown' : typeOf(items)})[]`;
 }
 
-function objectType(schema: Schema, io: Direction): string {
+function objectType(schema: Schema): string {
   const { properties = {}, required = [], additionalProperties } = schema;
   const members = Object.entries(properties).map(([name, member]) => {
     const mark = required.includes(name) ? '' : '?';
-    return `${comment(member.description)}readonly ${propertyName(name)}${mark}: ${typeOf(member, io)};`;
+    return `${comment(member.description)}readonly ${propertyName(name)}${mark}: ${typeOf(member)};`;
   });
   if (members.length > 0) return block(members);
-  const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties, io) : 'unknown';
+  const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown';
   return additionalProperties === false ? 'Readonly<Record<string, never>>' : `Readonly<Record<string, ${values}>>`;
 }
 
