@@ -3,6 +3,7 @@
 import type { Agent, Dispatcher } from 'undici';
 
 import { oneLine, reasonOfHost } from '../errors.ts';
+import { gatherBytes } from '../gathered-bytes.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookOutbox, WebhookSender } from '../operations/webhook-outbox.ts';
@@ -188,14 +189,12 @@ function outcomeOf(responseStatus: number, responseBody: string): DeliveryOutcom
 
 /** The first bytes of an answer as one line of text; nothing beyond is read (SEC-61). */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= limits.webhookResponseBytes) break;
+  const gathered = gatherBytes();
+  for await (const piece of body) {
+    gathered.add(piece);
+    if (gathered.length >= limits.webhookResponseBytes) break;
   }
-  const bytes = Buffer.concat(chunks).subarray(0, limits.webhookResponseBytes);
+  const bytes = gathered.whole().subarray(0, limits.webhookResponseBytes);
   // Invalid UTF-8, such as a last character that is cut, shows as a space.
   return oneLine(new TextDecoder().decode(bytes).replaceAll('\ufffd', ' '));
 }
