@@ -11,23 +11,11 @@ import { connect as connectTls } from 'node:tls';
 
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { createServer } from '../../src/server/server.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { createSampleEngine, fullKey, startService } from '../server/harness.ts';
+import { createSampleEngine, fullKey, serverWith, startService } from '../server/harness.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { runProgram, serveProgram } from '../support/program.ts';
 import { newDirectory } from '../support/temporary-files.ts';
-import { countedIds, createClock } from '../support/world.ts';
-
-const serverWith = (options: Partial<ServerOptions>) =>
-  createServer({
-    engine: createSampleEngine(),
-    version: '1',
-    port: 0,
-    now: createClock().now,
-    newId: countedIds(),
-    ...options,
-  });
 
 describe('an address that other machines reach', () => {
   test.each(['0.0.0.0', '::', '192.0.2.7', 'billing.example', '127.0.0.1.evil.example', '::ffff:127.0.0.1'])(

@@ -5,12 +5,11 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { BillingError } from '../../src/errors.ts';
 import type { Answer, Billing, OperationName } from '../../src/operations/index.ts';
 import type { CallInput, Scope } from '../../src/operations/operation.ts';
-import { createServer } from '../../src/server/server.ts';
 import { startClient } from '../client/harness.ts';
 import { subscribe, use } from '../support/billing-scenario.ts';
-import { countedIds, createWorld } from '../support/world.ts';
+import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
-import { send } from './harness.ts';
+import { send, serverWith } from './harness.ts';
 
 async function makeWorld(): Promise<World> {
   const world = await createWorld();
@@ -19,14 +18,7 @@ async function makeWorld(): Promise<World> {
 }
 
 async function serve(world: World) {
-  const server = createServer({
-    engine: world.engine,
-    version: '1.2.3',
-    port: 0,
-    rateLimitPerMinute: 0,
-    now: world.clock.now,
-    newId: countedIds(),
-  });
+  const server = serverWith({ engine: world.engine, rateLimitPerMinute: 0, now: world.clock.now });
   onTestFinished(async () => server.close());
   return server.listen();
 }

@@ -14,7 +14,7 @@ import type { CallInput, Operation, Scope } from '../../src/operations/operation
 import { parseInput } from '../../src/operations/parse.ts';
 import { createServer } from '../../src/server/server.ts';
 import type { RequestLog } from '../../src/server/request-log.ts';
-import type { ServerOptions } from '../../src/server/server.ts';
+import type { Server, ServerOptions } from '../../src/server/server.ts';
 import { countedIds, createClock } from '../support/world.ts';
 import type { Clock } from '../support/world.ts';
 
@@ -86,6 +86,18 @@ export interface Service {
   readonly send: (path: string, options?: SendOptions) => Promise<Reply>;
 }
 
+/** A server of a sample engine, for any free port; it does not listen yet. */
+export function serverWith(options: Partial<ServerOptions>): Server {
+  return createServer({
+    engine: createSampleEngine(),
+    version: '1.2.3',
+    port: 0,
+    now: createClock().now,
+    newId: countedIds(),
+    ...options,
+  });
+}
+
 /** Serves a sample engine on a free port until the test ends; without a rate limit unless one is given. */
 export async function startService(
   engine: SampleEngine = createSampleEngine(),
@@ -93,13 +105,10 @@ export async function startService(
 ): Promise<Service> {
   const log: RequestLog[] = [];
   const clock = createClock();
-  const server = createServer({
+  const server = serverWith({
     engine,
-    version: '1.2.3',
-    port: 0,
     rateLimitPerMinute: 0,
     now: clock.now,
-    newId: countedIds(),
     log: (entry) => log.push(entry),
     drainMilliseconds: 0,
     ...options,

@@ -6,9 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-import { createServer } from '../../src/server/server.ts';
-import { countedIds, createClock } from '../support/world.ts';
-import { createSampleEngine, fullKey, sendRaw, startService } from './harness.ts';
+import { createClock } from '../support/world.ts';
+import { createSampleEngine, fullKey, sendRaw, serverWith, startService } from './harness.ts';
 
 const wrongKey = { headers: { authorization: 'Bearer nobody' } };
 
@@ -215,13 +214,7 @@ describe('connections', () => {
 describe('starting', () => {
   test('a port in use is said plainly', async () => {
     const first = await startService();
-    const second = createServer({
-      engine: createSampleEngine(),
-      version: '1',
-      port: first.port,
-      now: createClock().now,
-      newId: countedIds(),
-    });
+    const second = serverWith({ port: first.port });
     await expect(second.listen()).rejects.toMatchObject({
       kind: 'unavailable',
       message: `port ${first.port} of 127.0.0.1 is in use by another program`,
@@ -230,15 +223,7 @@ describe('starting', () => {
   });
 
   test('an address of another machine is said plainly', async () => {
-    const server = createServer({
-      engine: createSampleEngine(),
-      version: '1',
-      port: 0,
-      host: '203.0.113.7',
-      isBehindProxy: true,
-      now: createClock().now,
-      newId: countedIds(),
-    });
+    const server = serverWith({ host: '203.0.113.7', isBehindProxy: true });
     await expect(server.listen()).rejects.toMatchObject({ message: '203.0.113.7 is not an address of this machine' });
   });
 
@@ -248,14 +233,7 @@ describe('starting', () => {
   });
 
   test('a server that never listened can be closed', async () => {
-    const server = createServer({
-      engine: createSampleEngine(),
-      version: '1',
-      port: 0,
-      now: createClock().now,
-      newId: countedIds(),
-    });
-    await expect(server.close()).resolves.toBeUndefined();
+    await expect(serverWith({}).close()).resolves.toBeUndefined();
   });
 });
 
