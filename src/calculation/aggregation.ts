@@ -27,7 +27,7 @@ export interface Aggregate {
 }
 
 /** A value as `coefficient / 10^scale`. */
-interface ScaledValue {
+export interface ScaledValue {
   readonly coefficient: bigint;
   readonly scale: number;
 }
@@ -43,6 +43,13 @@ const safeInteger = 2 ** 52;
 export function quantityOf(value: PropertyValue): Big | undefined {
   const scaled = scaledValueOf(value);
   return scaled === undefined ? undefined : scaledDecimal(scaled.coefficient, scaled.scale);
+}
+
+/** What `quantityOf` gives, with its digits as an integer; `scale` is the fewest decimals that it needs. */
+export function scaledValueOf(value: PropertyValue): ScaledValue | undefined {
+  if (isSmallInteger(value)) return { coefficient: BigInt(value), scale: 0 };
+  const text = numberTextOf(value);
+  return text === undefined ? undefined : parseScaled(text);
 }
 
 /** Why a meter skips a value, in words that follow it; undefined for a value that it counts. */
@@ -151,12 +158,6 @@ function createExtreme(pick: (a: Big, b: Big) => Big): Aggregate {
 
 function isSmallInteger(value: PropertyValue): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value < safeInteger && value > -safeInteger;
-}
-
-function scaledValueOf(value: PropertyValue): ScaledValue | undefined {
-  if (isSmallInteger(value)) return { coefficient: BigInt(value), scale: 0 };
-  const text = numberTextOf(value);
-  return text === undefined ? undefined : parseScaled(text);
 }
 
 function numberTextOf(value: PropertyValue): string | undefined {

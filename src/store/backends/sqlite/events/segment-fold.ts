@@ -3,10 +3,9 @@
  * The rules are those of calculation's metering, applied once to every text of a column instead of to every event.
  */
 
-import { quantityOf } from '../../../../calculation/aggregation.ts';
+import { scaledValueOf } from '../../../../calculation/aggregation.ts';
 import { createEventMatcher, propertyText } from '../../../../calculation/metering.ts';
 import type { PropertyFilter, PropertyValue } from '../../../../calculation/metering.ts';
-import { decimalText } from '../../../../calculation/money.ts';
 import type { UsageDimensions } from '../../../../calculation/specifiers.ts';
 import type { MeterRules } from '../../../../calculation/usage-fold.ts';
 import { addCell, type Cell, type Cells, type Coefficient, rescaled, sumOf } from './cells.ts';
@@ -269,12 +268,10 @@ function valuesOf({ properties }: Segment, key: string): Values | undefined {
 }
 
 function scaledOf(value: PropertyValue): { readonly coefficient: Coefficient; readonly scale: number } | undefined {
-  const quantity = quantityOf(value);
-  if (quantity === undefined) return undefined;
-  const [whole = '0', fraction = ''] = decimalText(quantity).split('.');
-  const coefficient = BigInt(`${whole}${fraction}`);
-  const isSafe = Number.isSafeInteger(Number(coefficient));
-  return { coefficient: isSafe ? Number(coefficient) : coefficient, scale: fraction.length };
+  const scaled = scaledValueOf(value);
+  if (scaled === undefined) return undefined;
+  const isSafe = Number.isSafeInteger(Number(scaled.coefficient));
+  return isSafe ? { ...scaled, coefficient: Number(scaled.coefficient) } : scaled;
 }
 
 interface Folding {
