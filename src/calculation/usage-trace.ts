@@ -5,7 +5,7 @@
 
 import { limits } from '../limits.ts';
 import { compareText } from '../text-order.ts';
-import { type Aggregate, createAggregate, quantityOf, skipReasonOf } from './aggregation.ts';
+import { type Aggregate, createAggregate, skipReasonOf } from './aggregation.ts';
 import {
   aggregatedValueOf,
   createEventMatcher,
@@ -77,6 +77,8 @@ export interface UsageTracer {
 interface Group {
   readonly groupValues: GroupValues;
   readonly aggregate: Aggregate;
+  /** What the event read that decided. */
+  quantity: Big;
   withoutKeyCount: number;
   first: TracedEvent | undefined;
   last: TracedEvent | undefined;
@@ -103,7 +105,7 @@ export function createUsageTracer(meter: MeterRules): UsageTracer {
   const { aggregationType, groupKeys } = meter;
   const isCount = aggregationType === 'COUNT';
   const key = isCount ? undefined : meter.aggregationKey;
-  const isDecisive = createDecision(aggregationType);
+  const isExtreme = aggregationType === 'MAX' || aggregationType === 'MIN';
   const groups = new Map<string, Group>();
   const skipped: SkippedEvent[] = [];
   const counts = { matched: 0, unmatched: 0 };
@@ -122,7 +124,7 @@ export function createUsageTracer(meter: MeterRules): UsageTracer {
         return;
       }
       const reason = traced.value === undefined ? undefined : skipReasonOf(traced.value);
-      if (reason === undefined) count(group, traced, isDecisive);
+      if (reason === undefined) count(group, traced, isExtreme);
       else if (skipped.length < limits.sampledEvents) skipped.push({ ...traced, reason });
     },
     read: () => ({
@@ -132,22 +134,6 @@ export function createUsageTracer(meter: MeterRules): UsageTracer {
       skipped,
     }),
   };
-}
-
-type IsDecisive = (event: TracedEvent, before: TracedEvent) => boolean;
-
-/** Whether an event replaces the one that decided so far; undefined where every event contributes. */
-function createDecision(type: MeterRules['aggregationType']): IsDecisive | undefined {
-  if (type !== 'MAX' && type !== 'MIN') return undefined;
-  return (event, before) => {
-    const [value, bound] = [valueOf(event), valueOf(before)];
-    if (value === undefined || bound === undefined) return false;
-    return type === 'MAX' ? value.gt(bound) : value.lt(bound);
-  };
-}
-
-function valueOf({ value }: TracedEvent): Big | undefined {
-  return value === undefined ? undefined : quantityOf(value);
 }
 
 function groupOf(groups: Map<string, Group>, groupValues: GroupValues, type: MeterRules['aggregationType']): Group {
@@ -161,12 +147,16 @@ function tracedEvent(event: TraceableEvent, key: string | null | undefined): Tra
   return { idempotencyKey, eventName, timestampEpochMs, value: aggregatedValueOf(event, key) };
 }
 
-function count(group: Group, event: TracedEvent, isDecisive: IsDecisive | undefined): void {
+/** Notes an event that the aggregate has counted. */
+function count(group: Group, event: TracedEvent, isExtreme: boolean): void {
   group.first ??= event;
   group.last = event;
   if (group.sample.length < limits.sampledEvents) group.sample.push(event);
-  if (isDecisive === undefined) return;
-  if (group.decidedBy === undefined || isDecisive(event, group.decidedBy)) group.decidedBy = event;
+  if (!isExtreme) return;
+  const { quantity } = group.aggregate.read();
+  if (group.decidedBy !== undefined && quantity.eq(group.quantity)) return;
+  group.quantity = quantity;
+  group.decidedBy = event;
 }
 
 function groupTrace({ aggregate, ...counted }: Group): GroupTrace {
