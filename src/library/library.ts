@@ -104,10 +104,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     import('../limits.ts'),
   ]);
   const { randomBytes, randomUUIDv7 } = process.getBuiltinModule('node:crypto');
-  const given = options.now;
+  const { now = () => new Date() } = options;
   const engine = createEngine({
     store: await openStore(options.database, { events: options.events }),
-    now: given === undefined ? machineTime : () => Temporal.Instant.fromEpochMilliseconds(given().getTime()),
+    now: () => Temporal.Instant.fromEpochMilliseconds(now().getTime()),
     newId: () => randomUUIDv7(),
     randomBytes,
     finalizationGraceHours: limits.finalizationGraceHours,
@@ -199,10 +199,6 @@ function onTheWire({ params, query, ...input }: AnyInput) {
 function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-}
-
-function machineTime(): Temporal.Instant {
-  return Temporal.Now.instant();
 }
 
 async function sleep(milliseconds: number): Promise<void> {
