@@ -45,15 +45,6 @@ export function markdownTable(results: readonly Result[], machine: string, round
   ].join('\n');
 }
 
-/** Whether the goal was met; undefined if there is none. */
-function isMet({ measured, ratio: reached, highestRatio, lowestRatio, lowest, highest }: Result): boolean | undefined {
-  if (highestRatio !== undefined) return reached !== undefined && reached <= highestRatio;
-  if (lowestRatio !== undefined) return reached !== undefined && reached >= lowestRatio;
-  if (lowest !== undefined) return measured >= lowest;
-  if (highest !== undefined) return measured <= highest;
-  return undefined;
-}
-
 function code({ name }: Result): string {
   return /^(tally|node) [^,]*$/.test(name) ? `\`${name}\`` : name;
 }
@@ -67,15 +58,12 @@ function ratio({ ratio: reached, ratioTo }: Result): string {
   return reached === undefined ? '' : `${reached.toFixed(2)} x ${ratioTo ?? ''}`.trim();
 }
 
-function goal(result: Result): string {
-  const met = isMet(result);
-  if (met === undefined) return '';
-  return `${wantedOf(result)}: ${met ? 'met' : 'missed'}`;
-}
-
-function wantedOf({ unit, highestRatio, lowestRatio, lowest, highest }: Result): string {
-  if (highestRatio !== undefined) return `at most ${highestRatio}`;
-  if (lowestRatio !== undefined) return `at least ${lowestRatio}`;
-  const bound = (lowest ?? highest)?.toLocaleString('en-US');
-  return `${lowest === undefined ? 'at most' : 'at least'} ${bound} ${unit}`;
+function goal({ measured, unit, ratio: reached = Number.NaN, ...wanted }: Result): string {
+  const { highestRatio, lowestRatio, lowest, highest } = wanted;
+  const bound = (value: number): string => `${value.toLocaleString('en-US')} ${unit}`;
+  const told = (words: string, isMet: boolean): string => `${words}: ${isMet ? 'met' : 'missed'}`;
+  if (highestRatio !== undefined) return told(`at most ${highestRatio}`, reached <= highestRatio);
+  if (lowestRatio !== undefined) return told(`at least ${lowestRatio}`, reached >= lowestRatio);
+  if (lowest !== undefined) return told(`at least ${bound(lowest)}`, measured >= lowest);
+  return highest === undefined ? '' : told(`at most ${bound(highest)}`, measured <= highest);
 }
