@@ -6,10 +6,10 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 import { errorFacts } from '../errors.ts';
-import type { ErrorKind } from '../errors.ts';
 import type { Moment } from '../operations/field-rules.ts';
 import type { Engine } from '../operations/index.ts';
 import { inTime } from './in-time.ts';
+import { ownFailures } from './request-log.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RunOutcome } from './scheduler.ts';
 
@@ -26,10 +26,7 @@ export interface Metrics {
 /** From a cached read to a bill run, in seconds. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Kinds of failure that are the database's fault or ours, never the caller's. */
-const ownFailures: ReadonlyMap<number | undefined, ErrorKind> = new Map(
-  (['internal', 'unavailable'] as const).map((kind) => [errorFacts[kind].status, kind]),
-);
+const kindsByStatus = new Map(ownFailures.map((kind) => [errorFacts[kind].status, kind]));
 
 export interface MetricsOptions {
   readonly engine: Pick<Engine, 'vitals'>;
@@ -74,7 +71,7 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
     'When the last one ended without a failure.',
   );
   // Prometheus sees an increase only from an earlier value, so the counters that alerts watch start at 0.
-  for (const kind of ownFailures.values()) failures.inc({ kind }, 0);
+  for (const kind of ownFailures) failures.inc({ kind }, 0);
   for (const outcome of ['done', 'failed']) billRuns.inc({ outcome }, 0);
   const finalized = counter('tally_invoices_finalized_total', 'Invoices that bill runs of this process finalized.');
 
@@ -98,7 +95,7 @@ export function createMetrics({ engine, version, now, probeMilliseconds }: Metri
       underWay.dec();
       requests.inc({ method, route, status });
       durations.observe({ method, route }, milliseconds / 1000);
-      const kind = ownFailures.get(status);
+      const kind = kindsByStatus.get(status);
       if (kind !== undefined && (!isLeaving || error !== undefined)) failures.inc({ kind });
     },
     eventsAccepted: (count) => events.inc(count),

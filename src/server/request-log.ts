@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { ErrorKind } from '../errors.ts';
 import { failureOf, sendFailure } from './answer.ts';
 
 /** One answered request, without anything that the caller chose except the method. */
@@ -21,6 +22,9 @@ export interface RequestLog {
   /** The thrown error, if the caller was told only that something went wrong. */
   readonly error?: unknown;
 }
+
+/** Kinds of failure that are the database's fault or ours, never the caller's: logged and counted. */
+export const ownFailures: readonly ErrorKind[] = ['internal', 'unavailable'];
 
 export interface RequestEnds {
   readonly state: { readonly isLeaving: boolean };
@@ -62,7 +66,7 @@ export function addRequestLog(
   });
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error);
-    if (failure.kind === 'internal' || failure.kind === 'unavailable') noteFailure(request, error);
+    if (ownFailures.includes(failure.kind)) noteFailure(request, error);
     return sendFailure(reply, failure);
   });
   return noteFailure;
