@@ -233,7 +233,7 @@ async function show(session: Session, given: Sources): Promise<void> {
   const data = values.map(([setting, value]) => ({
     setting,
     value: value ?? null,
-    source: sources[setting] ?? (value === undefined || target.profile === undefined ? 'default' : 'profile'),
+    source: sources[setting] ?? 'default',
   }));
   const { terminal, output } = session;
   terminal.out(

@@ -35,7 +35,7 @@ export interface RemoteTarget {
   readonly sources: Sources;
 }
 
-/** Where each value came from, for `profile show`. */
+/** Where each value came from, for `profile show`; the default where there is no entry. */
 export type Sources = Readonly<Record<string, string>>;
 
 export type TargetFlags = Pick<GlobalFlags, 'profile' | 'database' | 'events' | 'org' | 'caFile'>;
@@ -56,23 +56,15 @@ interface Choice {
 /** Throws a usage error if two sources name different targets, or a key has no address to go to. */
 export async function resolveTarget(options: TargetOptions): Promise<Target> {
   const choice = choose(options);
-  if (choice.kind === 'address') return addressTarget(choice, options);
-  return embeddedOf(choice, options) ?? (await remoteProfile(choice, options.profiles.get(choice.name), options));
+  const database = embeddedOf(choice, options);
+  if (database !== undefined) return database;
+  refuseOrg(options.flags);
+  return choice.kind === 'address' ? addressTarget(choice, options) : await remoteProfile(choice, options);
 }
 
 /** The same, but undefined for a remote service, whose key may take long to read. */
 export function resolveEmbedded(options: TargetOptions): EmbeddedTarget | undefined {
-  const choice = choose(options);
-  return choice.kind === 'address' ? undefined : embeddedOf(choice, options);
-}
-
-function embeddedOf(choice: Choice, options: TargetOptions): EmbeddedTarget | undefined {
-  if (choice.kind !== 'profile') {
-    return embedded(choice.name, { database: choice.source }, { environment: 'embedded' }, { choice, options });
-  }
-  const profile = options.profiles.get(choice.name);
-  const isEmbedded = profile.environment === 'embedded' || profile.database !== undefined;
-  return isEmbedded ? embeddedProfile(choice, profile, options) : undefined;
+  return embeddedOf(choose(options), options);
 }
 
 function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice {
@@ -101,77 +93,57 @@ function usualDatabase(dataDirectory: string): string {
   return join(dataDirectory, 'tallybook.db');
 }
 
-function embeddedProfile(choice: Choice, profile: Profile, options: TargetOptions): EmbeddedTarget {
-  const isOwn = profile.database !== undefined;
-  const database = profile.database ?? usualDatabase(options.dataDirectory);
-  const sources = { profile: choice.source, database: isOwn ? 'profile' : 'default' };
-  return embedded(database, sources, profile, { choice, options });
-}
-
-function embedded(
-  database: string,
-  sources: Sources,
-  ofProfile: Pick<Profile, 'environment' | 'organization' | 'events'>,
-  { choice, options }: { readonly choice: Choice; readonly options: TargetOptions },
-): EmbeddedTarget {
-  const { flags, env } = options;
-  const firstOf = (flag: 'org' | 'events', given: string | undefined) => {
-    const variable = flag === 'org' ? 'TALLY_ORG' : 'TALLY_EVENTS';
-    const places = [
-      [flags[flag], `--${flag}`] as const,
-      [isSet(env[variable]) ? env[variable] : undefined, variable] as const,
-      [given, 'profile'] as const,
-    ];
-    return places.find(([value]) => value !== undefined) ?? ([undefined, 'default'] as const);
-  };
-  const [organization, source] = firstOf('org', ofProfile.organization);
-  const [events, eventsSource] = firstOf('events', ofProfile.events);
+function embeddedOf({ kind, name, source }: Choice, options: TargetOptions): EmbeddedTarget | undefined {
+  if (kind === 'address') return undefined;
+  const profile: Profile =
+    kind === 'profile' ? options.profiles.get(name) : { environment: 'embedded', database: name };
+  if (profile.environment !== 'embedded' && profile.database === undefined) return undefined;
+  const organization = settingOf('org', options, profile.organization);
+  const events = settingOf('events', options, profile.events);
+  const ofDatabase = profile.database === undefined ? 'default' : 'profile';
   return {
     kind: 'embedded',
-    environment: ofProfile.environment,
-    profile: choice.kind === 'profile' ? choice.name : undefined,
-    // In the form in which the journal, warnings and completions know it, too.
-    database: withoutFileScheme(database),
-    events,
-    organization,
-    sources: { ...sources, organization: source, ...(events === undefined ? {} : { events: eventsSource }) },
-  };
-}
-
-async function remoteProfile(choice: Choice, profile: Profile, options: TargetOptions): Promise<RemoteTarget> {
-  refuseOrg(options.flags);
-  const caFile = caFileOf(options, profile.caFile);
-  const given = options.env['TALLY_API_KEY'];
-  const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(choice.name);
-  if (stored === undefined) {
-    throw new UnauthorizedError(`profile "${choice.name}" has no key`, {
-      // The address is for the person to type: the key would go wherever somebody may have changed it to.
-      hint: `store one with: tally profile add ${choice.name} --environment ${profile.environment} --base-url URL --key-stdin, or set TALLY_API_KEY`,
-    });
-  }
-  return {
-    kind: 'remote',
     environment: profile.environment,
-    profile: choice.name,
-    baseUrl: withoutLastSlash(profile.baseUrl ?? ''),
-    key: stored.key,
-    caFile: caFile?.path,
+    profile: kind === 'profile' ? name : undefined,
+    // In the form in which the journal, warnings and completions know it, too.
+    database: withoutFileScheme(profile.database ?? usualDatabase(options.dataDirectory)),
+    events: events.value,
+    organization: organization.value,
     sources: {
-      ...(caFile === undefined ? {} : { caFile: caFile.source }),
-      profile: choice.source,
-      environment: 'profile',
-      baseUrl: 'profile',
-      key: stored.place,
+      ...(kind === 'profile'
+        ? { profile: source, environment: 'profile', database: ofDatabase }
+        : { database: source }),
+      organization: organization.source,
+      events: events.source,
     },
   };
 }
 
+async function remoteProfile({ name, source }: Choice, options: TargetOptions): Promise<RemoteTarget> {
+  const profile = options.profiles.get(name);
+  const given = options.env['TALLY_API_KEY'];
+  const stored = isSet(given) ? { key: given, place: 'TALLY_API_KEY' } : await options.profiles.keyOf(name);
+  if (stored === undefined) {
+    throw new UnauthorizedError(`profile "${name}" has no key`, {
+      // The address is for the person to type: the key would go wherever somebody may have changed it to.
+      hint: `store one with: tally profile add ${name} --environment ${profile.environment} --base-url URL --key-stdin, or set TALLY_API_KEY`,
+    });
+  }
+  return remote(
+    {
+      environment: profile.environment,
+      profile: name,
+      baseUrl: profile.baseUrl ?? '',
+      key: stored.key,
+      sources: { profile: source, environment: 'profile', baseUrl: 'profile', key: stored.place },
+    },
+    settingOf('caFile', options, profile.caFile),
+  );
+}
+
 /** An address without a profile counts as production unless it is http, so this machine, or TALLY_ENVIRONMENT says otherwise. */
-function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
-  const { flags, env } = options;
-  refuseOrg(flags);
-  const caFile = caFileOf(options, undefined);
-  const baseUrl = withoutLastSlash(choice.name);
+function addressTarget({ name: baseUrl, source }: Choice, options: TargetOptions): RemoteTarget {
+  const { env } = options;
   const key = env['TALLY_API_KEY'];
   if (!isSet(key)) {
     throw new UnauthorizedError('TALLY_BASE_URL is set, but there is no key for it', { hint: 'set TALLY_API_KEY' });
@@ -181,19 +153,29 @@ function addressTarget(choice: Choice, options: TargetOptions): RemoteTarget {
   if (isSet(named) && (!environments.includes(named as Environment) || named === 'embedded')) {
     throw new BillingError('usage', 'TALLY_ENVIRONMENT must be production or sandbox');
   }
+  return remote(
+    {
+      environment: isSet(named) ? (named as Environment) : guessed,
+      profile: undefined,
+      baseUrl,
+      key,
+      sources: {
+        baseUrl: source,
+        key: 'TALLY_API_KEY',
+        environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
+      },
+    },
+    settingOf('caFile', options, undefined),
+  );
+}
+
+function remote(target: Omit<RemoteTarget, 'kind' | 'caFile'>, caFile: Setting): RemoteTarget {
   return {
     kind: 'remote',
-    environment: isSet(named) ? (named as Environment) : guessed,
-    profile: undefined,
-    baseUrl,
-    key,
-    caFile: caFile?.path,
-    sources: {
-      ...(caFile === undefined ? {} : { caFile: caFile.source }),
-      baseUrl: choice.source,
-      key: 'TALLY_API_KEY',
-      environment: isSet(named) ? 'TALLY_ENVIRONMENT' : 'default',
-    },
+    ...target,
+    baseUrl: withoutLastSlash(target.baseUrl),
+    caFile: caFile.value,
+    sources: { ...target.sources, caFile: caFile.source },
   };
 }
 
@@ -202,11 +184,23 @@ export function withoutLastSlash(baseUrl: string): string {
   return baseUrl.endsWith('/') ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
-function caFileOf({ flags, env }: TargetOptions, ofProfile: string | undefined) {
-  if (flags.caFile !== undefined) return { path: flags.caFile, source: '--ca-file' };
-  const ofEnvironment = env['TALLY_CA_FILE'];
-  if (isSet(ofEnvironment)) return { path: ofEnvironment, source: 'TALLY_CA_FILE' };
-  return ofProfile === undefined ? undefined : { path: ofProfile, source: 'profile' };
+interface Setting {
+  readonly value: string | undefined;
+  readonly source: string;
+}
+
+const givenBy = {
+  org: ['--org', 'TALLY_ORG'],
+  events: ['--events', 'TALLY_EVENTS'],
+  caFile: ['--ca-file', 'TALLY_CA_FILE'],
+} as const;
+
+/** What a flag says, else its environment variable, else the profile. */
+function settingOf(name: keyof typeof givenBy, { flags, env }: TargetOptions, ofProfile: string | undefined): Setting {
+  const [flag, variable] = givenBy[name];
+  if (flags[name] !== undefined) return { value: flags[name], source: flag };
+  if (isSet(env[variable])) return { value: env[variable], source: variable };
+  return { value: ofProfile, source: ofProfile === undefined ? 'default' : 'profile' };
 }
 
 function refuseOrg(flags: TargetFlags): void {
