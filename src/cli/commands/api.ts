@@ -8,7 +8,7 @@ import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
 import { checkReplay } from '../operator/replay.ts';
-import { allowFormats, jsonAnswer } from '../output/output.ts';
+import { allowWholeJson, jsonAnswer } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
@@ -37,10 +37,7 @@ Examples:
     .action(async (method: string | undefined, path: string | undefined, flags: ApiFlags) => {
       await runAction(async (session) => {
         const { terminal, dependencies, output } = session;
-        allowFormats(session.flags, ['json']);
-        if (output.jsonFields !== undefined) {
-          throw new BillingError('usage', 'an answer is printed whole', { hint: 'give --jq EXPRESSION' });
-        }
+        allowWholeJson('an answer', session);
         if (flags.openapi === true) terminal.out(await jsonAnswer(await dependencies.openApiDocument(), output));
         else await send({ method, path, inputPath: flags.input }, await loadManifest(), session);
       });

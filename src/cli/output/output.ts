@@ -62,6 +62,16 @@ export function allowFormats(flags: OutputFlags, formats: readonly OutputFormat[
   }
 }
 
+/** Throws a usage error for another format than JSON, and for fields: `what` is printed whole. */
+export function allowWholeJson(
+  what: string,
+  { flags, output }: { readonly flags: OutputFlags; readonly output: OutputChoice },
+): void {
+  allowFormats(flags, ['json']);
+  if (output.jsonFields === undefined) return;
+  throw new BillingError('usage', `${what} is printed whole`, { hint: 'give --jq EXPRESSION' });
+}
+
 function askedFormat({ output, json, jq }: OutputFlags): string | undefined {
   return output ?? (json === undefined && jq === undefined ? undefined : 'json');
 }
@@ -112,10 +122,7 @@ export async function printSchema(
     output,
   }: { readonly terminal: Terminal; readonly flags: OutputFlags; readonly output: OutputChoice },
 ): Promise<void> {
-  allowFormats(flags, ['json']);
-  if (output.jsonFields !== undefined) {
-    throw new BillingError('usage', 'a schema is printed whole', { hint: 'give --jq EXPRESSION' });
-  }
+  allowWholeJson('a schema', { flags, output });
   terminal.out(output.jq === undefined ? vouch(schema) : await (await import('./jq.ts')).jqLines(schema, output.jq));
 }
 
