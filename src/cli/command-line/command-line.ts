@@ -1,7 +1,7 @@
 /** Reads the words of a command line before the parser is built: which command is meant, and what must never be there. */
 
 import { BillingError } from '../../errors.ts';
-import { globalFlags } from './global-flags.ts';
+import { globalFlags, needsValue } from './global-flags.ts';
 
 /** The command words of a command line, without global flags and their values: `['customers', 'list', …]`. */
 export function commandWords(argv: readonly string[]): string[] {
@@ -78,7 +78,5 @@ function wordIndexes(argv: readonly string[]): number[] {
 }
 
 function takesValue(word: string): boolean {
-  return globalFlags.some(
-    (flag) => flag.value?.startsWith('<') === true && (word === `--${flag.name}` || word === `-${flag.short}`),
-  );
+  return globalFlags.some((flag) => needsValue(flag) && (word === `--${flag.name}` || word === `-${flag.short}`));
 }

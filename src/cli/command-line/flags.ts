@@ -82,11 +82,16 @@ export function wholeBody(text: string, isBulk: boolean): Record<string, unknown
 }
 
 function clears(given: Given, spec: FlagSpec): boolean {
-  return given.cleared.some((name) => folded(name) === folded(spec.name) || folded(name) === folded(spec.flag));
+  return given.cleared.some((name) => isCalled(name, spec));
+}
+
+/** Whether the name of a field or of its flag, in any spelling, is meant. */
+function isCalled(name: string, spec: FlagSpec): boolean {
+  return [spec.name, spec.flag].some((known) => folded(known) === folded(name));
 }
 
 function clearedMember(command: CommandSpec, name: string): string {
-  const spec = command.flags.find((each) => [each.name, each.flag].some((known) => folded(known) === folded(name)));
+  const spec = command.flags.find((each) => isCalled(name, each));
   if (spec !== undefined && isClearable(spec)) return spec.name;
   throw new BillingError('usage', `--clear ${name}: no field of this name can be cleared`, {
     hint: `it takes ${clearableFlags(command).join(', ')}`,
@@ -237,7 +242,7 @@ function checkedName(spec: FlagSpec, name: string): string {
 
 /** Finds a field by its name in either spelling: `postalCode`, `postal-code`. */
 function fieldOf(fields: Readonly<Record<string, Shape>>, name: string): [string, Shape | undefined] {
-  const known = Object.keys(fields).find((each) => each === name || folded(each) === folded(name));
+  const known = Object.keys(fields).find((each) => folded(each) === folded(name));
   return known === undefined ? [name, undefined] : [known, fields[known]];
 }
 

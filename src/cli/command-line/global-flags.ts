@@ -91,6 +91,11 @@ export const operationFlags = [
   { name: 'help', short: 'h', description: 'help' },
 ] as const satisfies readonly GlobalFlag[];
 
+/** Whether the next word is the flag's value, whatever it is. */
+export function needsValue({ value }: Pick<GlobalFlag, 'value'>): boolean {
+  return value?.startsWith('<') === true;
+}
+
 /** What a flag looks like to the parser: `-o, --output <format>`. */
 export function flagForm(flag: GlobalFlag): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;

@@ -3,7 +3,7 @@
  * process for them; the values of a flag come from `tally __complete`. No candidate is ever evaluated (security 4, SEC-24).
  */
 
-import { globalFlags } from '../command-line/global-flags.ts';
+import { globalFlags, needsValue } from '../command-line/global-flags.ts';
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof shells)[number];
@@ -44,7 +44,7 @@ const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   powershell: powershellScript,
 };
 
-const globalSwitches = globalFlags.filter((flag) => flag.value?.startsWith('<') !== true).map(({ name }) => name);
+const globalSwitches = globalFlags.filter((flag) => !needsValue(flag)).map(({ name }) => name);
 const globalNames = globalFlags.map(({ name }) => name);
 const globalAsks = ['profile', 'org', 'output', 'expect-env', 'json', 'columns'];
 /** Flags that say which database is asked for candidates. */
@@ -228,8 +228,8 @@ function fishScript(places: readonly Place[]): string {
       ([word, summary]) => `complete -c tally -f -n "__tally_at '${words}'" -a ${word} -d ${quoted(summary)}`,
     ),
     ...flags.map((flag) => {
-      const needsValue = switches.includes(flag) ? '' : ' -r';
-      const values = asks.includes(flag) ? ` -x -a "(__tally_candidates ${flag} ${words} (__tally_ids))"` : needsValue;
+      const required = switches.includes(flag) ? '' : ' -r';
+      const values = asks.includes(flag) ? ` -x -a "(__tally_candidates ${flag} ${words} (__tally_ids))"` : required;
       return `complete -c tally -n "__tally_at '${words}'" -l ${flag}${values}`;
     }),
     ...Array.from(
@@ -240,10 +240,10 @@ function fishScript(places: readonly Place[]): string {
   ]);
   const globals = globalFlags.map((flag) => {
     const short = flag.short === undefined ? '' : ` -s ${flag.short}`;
-    const needsValue = flag.value?.startsWith('<') === true ? ' -r' : '';
+    const required = needsValue(flag) ? ' -r' : '';
     const values = globalAsks.includes(flag.name)
       ? ` -x -a "(__tally_candidates ${flag.name} (__tally_words))"`
-      : needsValue;
+      : required;
     return `complete -c tally -l ${flag.name}${short}${values} -d ${quoted(flag.description)}`;
   });
   return `${head('mkdir -p ~/.config/fish/completions && tally completion fish > ~/.config/fish/completions/tally.fish')}
