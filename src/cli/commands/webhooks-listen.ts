@@ -12,10 +12,10 @@ import { reviveExactJson } from '../../exact-json.ts';
 import { bytesOf } from '../../gathered-bytes.ts';
 import { limits } from '../../limits.ts';
 import { wholeNumber } from '../command-line/whole-number-flag.ts';
-import { readTextFile } from '../files/files.ts';
 import { allowFormats } from '../output/output.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import { UnprintedError } from '../terminal/unprinted.ts';
+import { secretGiven } from '../session/secret-flags.ts';
 import type { Session } from '../session/session.ts';
 import type { CommandModule } from './command.ts';
 
@@ -190,15 +190,8 @@ function checkedForward(text: string | undefined): URL | undefined {
 }
 
 async function readSecret({ secretFile, secretStdin }: ListenFlags, session: Session): Promise<string> {
-  const { terminal, dependencies } = session;
-  if (secretFile !== undefined && secretStdin === true) {
-    throw new BillingError('usage', '--secret-file and --secret-stdin both say where the secret is', {
-      hint: 'give one of them',
-    });
-  }
-  const file = secretStdin === true ? '-' : secretFile;
-  const given = file === undefined ? dependencies.env['TALLY_WEBHOOK_SECRET'] : await readTextFile(file, terminal);
-  const secret = given?.trim() ?? '';
+  const given = await secretGiven('secret', { file: secretFile, stdin: secretStdin }, session);
+  const secret = (given ?? session.dependencies.env['TALLY_WEBHOOK_SECRET'] ?? '').trim();
   if (/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret)) return secret;
   throw new BillingError('usage', secret === '' ? 'no secret was given' : 'this is not a webhook secret', {
     hint: 'give the whsec_… of the endpoint with TALLY_WEBHOOK_SECRET, --secret-stdin or --secret-file',

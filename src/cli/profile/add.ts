@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 
 import { inMemory, refuseUnmeant, withoutFileScheme, withoutPassword } from '../../database-url.ts';
 import { BillingError, reworded } from '../../errors.ts';
-import { readTextFile } from '../files/files.ts';
 import { type Environment, environments } from '../command-line/global-flags.ts';
 import { checkedKey } from '../target/profiles.ts';
 import type { Profile } from '../target/profiles.ts';
@@ -12,6 +11,7 @@ import { withoutLastSlash } from '../target/target.ts';
 import { askForYes, isAgreed, mayAsk } from '../session/prompts.ts';
 import { say } from '../terminal/safe-text.ts';
 import { factsOf } from './service-check.ts';
+import { secretGiven } from '../session/secret-flags.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 
@@ -150,13 +150,8 @@ async function remoteProfile(
 }
 
 async function readKey(flags: AddFlags, session: Session): Promise<string> {
-  if (flags.keyFile !== undefined && flags.keyStdin === true) {
-    throw new BillingError('usage', '--key-file and --key-stdin both say where the key is', {
-      hint: 'give one of them',
-    });
-  }
-  if (flags.keyFile !== undefined) return await readTextFile(flags.keyFile, session.terminal);
-  if (flags.keyStdin === true) return await session.terminal.readInput();
+  const given = await secretGiven('key', { file: flags.keyFile, stdin: flags.keyStdin }, session);
+  if (given !== undefined) return given;
   if (!mayAsk(session))
     throw new BillingError('usage', 'the key cannot be asked for: there is no terminal, or --no-input or CI is set', {
       hint: 'give --key-stdin or --key-file',
