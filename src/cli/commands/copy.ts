@@ -55,7 +55,7 @@ Examples:
 };
 
 async function copy(flags: CopyFlags, session: Session): Promise<void> {
-  const { dependencies, output, terminal } = session;
+  const { dependencies, output } = session;
   checkFields(output, columnPaths(view), view);
   const to = await targetOf(flags, session);
   const from = await sourceOf(flags, session);
@@ -67,11 +67,8 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
   const progress = createLateProgress(session);
   const data = await maintenance.copy({ from, to, isDryRun, onProgress: progress.update }).finally(progress.stop);
   await printBody({ data }, { view }, session);
-  const isQuiet = session.flags.quiet === true;
-  if (!isQuiet) {
-    for (const { name, eventCount, ledgerHead } of data.organizations) {
-      terminal.err(say`${name}: ${counted(eventCount, 'event')}, ledger head ${ledgerHead}\n`);
-    }
+  for (const { name, eventCount, ledgerHead } of data.organizations) {
+    tell(session, say`${name}: ${counted(eventCount, 'event')}, ledger head ${ledgerHead}`);
   }
   if (isDryRun) return tell(session, say`dry run: nothing was copied, and the target was not looked at`);
   const { findings, findingCount } = await maintenance.examine(to.database, { isFull: true, events: to.events });
@@ -85,9 +82,8 @@ async function copy(flags: CopyFlags, session: Session): Promise<void> {
       },
     );
   }
-  if (isQuiet) return;
   const place = to.events === undefined ? '' : ` with --events ${withoutPassword(to.events)}`;
-  terminal.err(say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it\n`);
+  tell(session, say`${withoutPassword(to.database)}${place} is the same book, and doctor finds nothing wrong with it`);
 }
 
 /** The flags by which another command looks there. */

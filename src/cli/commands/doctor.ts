@@ -64,7 +64,7 @@ async function doctor({ full, rebuild }: DoctorFlags, session: Session): Promise
   // An empty table says less than the summary.
   if (output.format !== 'table' || data.findings.length > 0)
     await printBody({ data: shown }, { view, fields }, session);
-  if (session.flags.quiet !== true) tellSummary(data, session);
+  tellSummary(data, session);
   const errors = data.findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return;
   throw new BillingError('checkFailed', `${errors.length} found to be wrong; the first: ${errors[0]?.problem}`, {
@@ -91,17 +91,18 @@ function tellSummary(
   { database, schemaVersion, organizations, findingCount, findings }: Examination,
   session: Session,
 ) {
-  const { terminal } = session;
   for (const { name, contractCount, invoiceCount, entryCount, ledgerHead, eventsDroppedBefore } of organizations) {
     const entries = entryCount === 1 ? '1 ledger entry' : `${entryCount} ledger entries`;
-    terminal.err(
-      say`${name}: ${counted(contractCount, 'contract')}, ${counted(invoiceCount, 'invoice')}, ${entries}, head ${ledgerHead}\n`,
+    tell(
+      session,
+      say`${name}: ${counted(contractCount, 'contract')}, ${counted(invoiceCount, 'invoice')}, ${entries}, head ${ledgerHead}`,
     );
     if (eventsDroppedBefore === undefined) continue;
-    terminal.err(
-      say`${name}: events from before ${eventsDroppedBefore} were dropped: what they billed was compared with what was frozen of them\n`,
+    tell(
+      session,
+      say`${name}: events from before ${eventsDroppedBefore} were dropped: what they billed was compared with what was frozen of them`,
     );
   }
   const listed = findings.length === findingCount ? '' : `, ${findings.length} of them listed`;
-  terminal.err(say`${database}, schema ${schemaVersion}: ${counted(findingCount, 'finding')}${listed}\n`);
+  tell(session, say`${database}, schema ${schemaVersion}: ${counted(findingCount, 'finding')}${listed}`);
 }

@@ -6,6 +6,7 @@ import { shellWord } from '../command-line/shell-word.ts';
 import { say } from '../terminal/safe-text.ts';
 import { confirmWrite } from '../session/prompts.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import { requireEmbedded } from '../target/target.ts';
 import type { CommandModule } from './command.ts';
 
@@ -39,21 +40,20 @@ Examples:
 
 async function restore(file: string, flags: RestoreFlags, session: Session): Promise<void> {
   refuseOtherFields(session);
-  const { dependencies, terminal, flags: globals } = session;
-  const isDryRun = globals.dryRun === true;
+  const { dependencies } = session;
+  const isDryRun = session.flags.dryRun === true;
   const to = flags.to ?? (await databaseInUse(file, session));
   const maintenance = await dependencies.openMaintenance();
   const data = await maintenance.restore({ from: file, to, isDryRun });
   await printManifest(data, session);
-  if (globals.quiet === true) return;
-  if (isDryRun) return terminal.err(say`dry run: the backup of ${data.createdAt} is whole, and nothing was made\n`);
+  if (isDryRun) return tell(session, say`dry run: the backup of ${data.createdAt} is whole, and nothing was made`);
   const shown = withoutPassword(to);
   const check = say`tally doctor --database ${shellWord(shown)}`;
   const next =
     data.hasEventsElsewhere === true
       ? say`its events are in a separate database: restore that as of the same time, and check both with: ${check} --full --events URL`
       : say`check it with: ${check}`;
-  terminal.err(say`${shown} is the database of ${data.createdAt}; ${next}\n`);
+  tell(session, say`${shown} is the database of ${data.createdAt}; ${next}`);
 }
 
 async function databaseInUse(file: string, session: Session): Promise<string> {

@@ -21,6 +21,7 @@ import { money } from '../views/blocks.ts';
 import { wireText } from '../wire/rows.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
+import { tell } from '../session/tell.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { compare } from './comparison.ts';
 import type { Comparison, CountedWindow } from './comparison.ts';
@@ -203,18 +204,15 @@ function forCustomer({ customer, ...grant }: Grant, { customers }: History): Ext
   });
 }
 
-function tellComparison(
-  { total, eventCount, quantityCount, customers, notes }: Comparison,
-  { terminal, flags }: Session,
-): void {
-  if (flags.quiet === true) return;
-  for (const { customer, note } of notes) terminal.err(say`${customer}: ${note}\n`);
+function tellComparison({ total, eventCount, quantityCount, customers, notes }: Comparison, session: Session): void {
+  for (const { customer, note } of notes) tell(session, say`${customer}: ${note}`);
   const usage =
     quantityCount === undefined
       ? counted(eventCount ?? 0, 'event')
       : say`${quantityCount} invoiced ${quantityCount === 1 ? 'quantity' : 'quantities'}`;
   const percent = total.differencePercent === null ? '' : ` (${wireText(total.differencePercent)} %)`;
-  terminal.err(
-    say`${counted(customers.length, 'customer')}, ${usage}: ${money(total.beforeCents)} becomes ${money(total.afterCents)}, a difference of ${money(total.differenceCents)}${percent}\n`,
+  tell(
+    session,
+    say`${counted(customers.length, 'customer')}, ${usage}: ${money(total.beforeCents)} becomes ${money(total.afterCents)}, a difference of ${money(total.differenceCents)}${percent}`,
   );
 }

@@ -4,6 +4,7 @@ import { assert } from '../../assert.ts';
 import { BillingError, reworded } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { View } from '../../operations/operation.ts';
+import { printedBy } from '../command-line/global-flags.ts';
 import { nameOfFile, readTextFile } from '../files/files.ts';
 import { checkEarlierOutput, replaceEarlierOutput } from '../files/output-file.ts';
 import { tellSkipped, watchValues } from '../import/skipped.ts';
@@ -139,7 +140,8 @@ async function reporting<T>(
 /** The part to print as a list, or undefined for the whole as a document; a format of rows takes the timeline. */
 function shownPart({ show }: RunFlags, { output }: Session): ReportPart | undefined {
   if (show !== undefined) return show;
-  return ['table', 'json', 'yaml'].includes(output.format) && output.columns === undefined ? undefined : 'timeline';
+  const isWhole = output.format === 'table' || printedBy[output.format] === 'all';
+  return isWhole && output.columns === undefined ? undefined : 'timeline';
 }
 
 const wholeFields = ['name', 'seed', 'start', 'until', 'eventCount', ...Object.keys(reportParts)];
@@ -153,13 +155,11 @@ function viewOf(shown: ReportPart | undefined): { readonly view: View; readonly 
 
 function tellOutcomes({ fileName }: Scenario, { expectations, eventCount, invoices }: Report, session: Session): void {
   const failed = expectations.filter(({ isMet }) => !isMet);
-  if (session.flags.quiet !== true) {
-    const held =
-      expectations.length === 0
-        ? ''
-        : `, ${expectations.length - failed.length} of ${expectations.length} expectations met`;
-    session.terminal.err(say`${counted(eventCount, 'event')}, ${counted(invoices.length, 'invoice')}${held}\n`);
-  }
+  const held =
+    expectations.length === 0
+      ? ''
+      : `, ${expectations.length - failed.length} of ${expectations.length} expectations met`;
+  tell(session, say`${counted(eventCount, 'event')}, ${counted(invoices.length, 'invoice')}${held}`);
   if (failed.length === 0) return;
   const words = failed.map(
     ({ line, what, actual, expected }) => `${fileName}:${line}: ${what} is ${actual}, must be: ${expected}`,
