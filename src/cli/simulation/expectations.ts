@@ -14,7 +14,7 @@ import { contractIdOf, deliveriesOf, exhaustionOf, invoicesOf, ledgerOf } from '
 import { idOf, resolved } from './references.ts';
 import type { Names } from './references.ts';
 import type { Scenario } from './scenario.ts';
-import type { Comparison, Entry, Subject } from './scenario-schema.ts';
+import type { Entry, Subject } from './scenario-schema.ts';
 import { inputFrom, operationOf } from './steps.ts';
 
 type Expected = Entry<'expect'>;
@@ -133,15 +133,11 @@ function wordsOf(entry: Expected): string {
   return `${words[subjectOf(entry)]}${path === undefined ? '' : `: ${path}`}`;
 }
 
-function expectedWords(entry: Expected): string {
-  const { between } = entry;
+function expectedWords({ equals, between, atLeast, atMost }: Expected): string {
   if (between !== undefined) return `between ${valueText(between[0])} and ${valueText(between[1])}`;
-  const words: Partial<Record<Comparison, string>> = { equals: 'equals', atLeast: 'at least', atMost: 'at most' };
-  const [name, text] = Object.entries(words).find(([each]) => entry[each as Comparison] !== undefined) ?? [
-    'equals',
-    '',
-  ];
-  return `${text} ${valueText(entry[name as Comparison])}`;
+  if (atLeast !== undefined) return `at least ${valueText(atLeast)}`;
+  if (atMost !== undefined) return `at most ${valueText(atMost)}`;
+  return `equals ${valueText(equals)}`;
 }
 
 /** A value as a file would have it. */

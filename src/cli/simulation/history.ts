@@ -69,10 +69,9 @@ export async function readHistory(
   billing: Billing,
   { only, until }: { readonly only: readonly string[]; readonly until: string | undefined },
 ): Promise<History> {
-  const named = chosen(await oldestFirst(billing, 'customers.list'), only);
+  const rows = await oldestFirst(billing, 'customers.list');
   const all = await oldestFirst(billing, 'contracts.list', { include: 'terms' });
-  const owners = new Set(all.map(({ customerId }) => customerId));
-  const customers = named.filter(({ id }) => only.length > 0 || owners.has(id));
+  const customers = chosen(rows, only, all);
   const ids = new Set(customers.map(({ id }) => id));
   const events: HistoricEvent[] = [];
   const billed: Invoice[] = [];
@@ -110,10 +109,11 @@ export async function readHistory(
   };
 }
 
-/** The customers named by either id, or all; throws NotFoundError for a name that nobody has. */
+/** The customers named by either id, or else those with contracts; throws NotFoundError for a name that nobody has. */
 export function chosen(
   rows: readonly Pick<ResponseBody<'customers.list'>['data'][number], 'id' | 'name' | 'metadata'>[],
   only: readonly string[],
+  contracts: readonly { readonly customerId?: string }[],
 ): HistoricCustomer[] {
   const customers = rows.map(({ id, name, metadata }) => ({ id, name, label: metadata.externalCustomerId ?? id }));
   const isNamed = (customer: HistoricCustomer, name: string) => customer.id === name || customer.label === name;
@@ -121,7 +121,10 @@ export function chosen(
   if (missing !== undefined) {
     throw new NotFoundError(`there is no customer ${missing}`, { hint: 'see them with: tally customers list' });
   }
-  return only.length === 0 ? customers : customers.filter((customer) => only.some((name) => isNamed(customer, name)));
+  const owners = new Set(contracts.map(({ customerId }) => customerId));
+  return customers.filter((customer) =>
+    only.length === 0 ? owners.has(customer.id) : only.some((name) => isNamed(customer, name)),
+  );
 }
 
 /** When a contract was cancelled: its drafts of the time after its service went then. */

@@ -117,7 +117,7 @@ function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): 
   for (const isListed of [true, false]) {
     for (const { price } of mirrored.prices.filter((each) => each.isListed === isListed)) {
       if (price.meterId === undefined || codes.has(price.meterId)) continue;
-      const wanted = other?.catalog.pricing.find((each) => priceKey(each) === keyOf(price))?.meter;
+      const wanted = wantedMeter(price, other);
       const isFree = wanted !== undefined && ![...codes.values()].includes(wanted);
       codes.set(price.meterId, isFree ? wanted : `METER_${tailOf(price.meterId).toUpperCase().replaceAll(/\W/g, '_')}`);
     }
@@ -134,10 +134,9 @@ export function meterByRates(mirrored: MirroredCatalog, other: CatalogFile | und
   const found = new Map<string, string>();
   if (other === undefined) return found;
   const priced = (code: string | undefined) => other.catalog.pricing.some(({ meter }) => meter === code);
-  const codeOf = (price: MirroredPrice) => other.catalog.pricing.find((each) => priceKey(each) === keyOf(price))?.meter;
   const left = new Set(
     mirrored.prices.flatMap(({ price, isListed }) =>
-      isListed && codeOf(price) === undefined ? (price.meterId ?? []) : [],
+      isListed && wantedMeter(price, other) === undefined ? (price.meterId ?? []) : [],
     ),
   );
   for (const [index, { meter, rates }] of other.catalog.rateCards.entries()) {
@@ -169,6 +168,11 @@ function metersOf(mirrored: MirroredCatalog, other: CatalogFile, code: string): 
     throw new InvalidInputError([other.issueAt(['pricing', index, 'meter'], words)]);
   }
   return idsOf(own);
+}
+
+/** The meter that the other catalog has for a price. */
+function wantedMeter(price: MirroredPrice, other: CatalogFile | undefined): string | undefined {
+  return other?.catalog.pricing.find((each) => priceKey(each) === keyOf(price))?.meter;
 }
 
 function keyOf({ productName: product, name }: MirroredPrice): string {

@@ -68,12 +68,13 @@ export async function readMirrorHistory(
   mirror: Mirror,
   { only, catalog: other }: { readonly only: readonly string[]; readonly catalog: CatalogFile | undefined },
 ): Promise<MirroredHistory> {
-  const customers = chosen((await allOf(mirror, 'customer')).toReversed(), only);
+  const all = (await allOf(mirror, 'contract')).toReversed();
+  const customers = chosen((await allOf(mirror, 'customer')).toReversed(), only, all);
   const ids = new Set(customers.map(({ id }) => id));
   const plans = await allOf(mirror, 'plan');
   const prices = await pricesOf(mirror, plans);
   const found: MirroredContract[] = [];
-  for (const contract of (await allOf(mirror, 'contract')).toReversed()) {
+  for (const contract of all) {
     if (only.length > 0 && !ids.has(contract.customerId ?? '')) continue;
     found.push(await readContract(mirror, contract, { plans, prices: prices.map(({ price }) => price) }));
   }
@@ -87,9 +88,7 @@ export async function readMirrorHistory(
   const billed = contracts.flatMap(({ invoices }) => invoices);
   return {
     history: {
-      customers: customers.filter(
-        ({ id }) => only.length > 0 || contracts.some(({ contract }) => contract.customerId === id),
-      ),
+      customers,
       catalog: historyCatalogOf(mirrored, other),
       contracts: contracts.map(historicContract),
       events: contracts.flatMap(eventsOf).toSorted((one, another) => compareText(one.timestamp, another.timestamp)),

@@ -220,7 +220,6 @@ const comparisons = {
   atLeast: value.optional(),
   atMost: value.optional(),
 } as const;
-export type Comparison = keyof typeof comparisons;
 
 const expectEntry = z
   .strictObject({

@@ -80,28 +80,15 @@ function meaning(name: string, known: readonly string[]): string {
 
 type Place = readonly [path: Path, words: string];
 
-function timeIssues({
-  start,
-  until,
-  steps = [],
-  grants = [],
-  budgets = [],
-  contracts = [],
-  expect = [],
-}: ScenarioFile): Place[] {
-  const outside = (section: Section, entries: readonly { readonly at?: string | undefined }[]): Place[] =>
-    entries.flatMap(({ at }, index): Place[] => {
+function timeIssues(file: ScenarioFile): Place[] {
+  const { start, until } = file;
+  if (until <= start) return [[['until'], 'must be after the start']];
+  return (['contracts', 'grants', 'budgets', 'steps', 'expect'] as const).flatMap((section) =>
+    (file[section] ?? []).flatMap(({ at }, index): Place[] => {
       if (at === undefined || (at >= start && at <= until)) return [];
       return [[[section, index, 'at'], `must be from the start to the end, ${start} to ${until}`]];
-    });
-  if (until <= start) return [[['until'], 'must be after the start']];
-  return [
-    ...outside('contracts', contracts),
-    ...outside('grants', grants),
-    ...outside('budgets', budgets),
-    ...outside('steps', steps),
-    ...outside('expect', expect),
-  ];
+    }),
+  );
 }
 
 /** Names that stand for nothing, or for two things. */
