@@ -108,7 +108,7 @@ function besides({ fileName }: Scenario, path: string): string {
 
 /** All usage in order of time; at one instant in the order of the file. */
 async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
-  const { usage = [], seed = 1, start, until } = scenario.file;
+  const { usage = [], seed, start, until } = scenario.file;
   const customers = new Set(scenario.file.customers?.map(({ id }) => id));
   const contracts = new Set(scenario.file.contracts?.map(contractName));
   const events: UsageEvent[] = [];

@@ -8,7 +8,7 @@ import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
 import { rateCardBody } from '../catalog/bodies.ts';
 import { planKey, priceKey } from '../catalog/definitions.ts';
-import type { PlanDefinition, PriceDefinition } from '../catalog/definitions.ts';
+import type { PlanDefinition } from '../catalog/definitions.ts';
 import { readCatalog } from '../catalog/live.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
 import type { Dependencies } from '../session/session.ts';
@@ -21,7 +21,7 @@ import { movements } from './movements.ts';
 import { createPassing } from './passing.ts';
 import { note, orNoted, repeated } from './scene.ts';
 import type { Conditions, Deed, Scene } from './scene.ts';
-import { idByCode } from './source-ids.ts';
+import { idByCode, idByPrice } from './source-ids.ts';
 import { applyTo, madeUpContacts, openThrowAway } from './throw-away.ts';
 
 export interface ReplayOptions {
@@ -105,10 +105,8 @@ async function makeContract(scene: Scene, historic: HistoricContract): Promise<v
   const plan = planFor(scene, contract.planId);
   const prices = live.pricing.filter(({ id }) => plan.pricingIds.includes(id));
   const rates = ratesOf(historic, history.catalog, { live, prices, other: conditions.catalog });
-  const idOf = (price: PriceDefinition) =>
-    prices.find(({ definition }) => priceKey(definition) === priceKey(price))?.id;
   const overrides = [
-    ...overridesOf(historic, history.catalog, idOf),
+    ...overridesOf(historic, history.catalog, (price) => idByPrice(prices, price)),
     ...rates.flatMap(({ meterId, overrides: own }) => own.map((rate) => ({ meterId, ...rate }))),
   ];
   const body = {

@@ -42,8 +42,8 @@ export async function reportOf(
     );
   }
   return {
-    name: file.name ?? scenario.fileName,
-    seed: file.seed ?? 1,
+    name: file.name,
+    seed: file.seed,
     start: file.start,
     until: file.until,
     eventCount: played.events.length,

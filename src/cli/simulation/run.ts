@@ -121,7 +121,7 @@ async function reporting<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const unwritten = (failure: string | undefined) => {
-    const xml = junitXml({ name: file.name ?? fileName, fileName, outcomes: inOrder(outcomes), failure });
+    const xml = junitXml({ name: file.name, fileName, outcomes: inOrder(outcomes), failure });
     return path === undefined ? undefined : replaceEarlierOutput(path, xml);
   };
   let result: T;

@@ -16,7 +16,8 @@ export type Path = readonly PropertyKey[];
 
 export interface Scenario extends Pick<YamlFile, 'lineOf' | 'issueAt'> {
   readonly fileName: string;
-  readonly file: ScenarioFile;
+  /** With the usual name and seed where it has none. */
+  readonly file: ScenarioFile & { readonly name: string; readonly seed: number };
   /** An entry as it is written, with the digits of its numbers; this is sent. */
   readonly written: (section: Section, index: number) => Readonly<Record<string, unknown>>;
   /** The catalog inside the file itself. */
@@ -41,7 +42,7 @@ export function readScenario(text: string, fileName: string): Scenario {
   const ofCatalog = (path: Path, message: string) => issueAt(['catalog', ...path], message);
   return {
     fileName,
-    file: parsed.data,
+    file: { ...parsed.data, name: parsed.data.name ?? fileName, seed: parsed.data.seed ?? 1 },
     written: (section, index) => (value as Record<Section, Record<string, unknown>[]>)[section][index] ?? {},
     catalog: isInline ? catalogOfValue(inline, ofCatalog) : undefined,
     lineOf,
