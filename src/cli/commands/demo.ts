@@ -107,15 +107,8 @@ async function tellIn(directory: string, flags: DemoFlags, { seed, session, runL
     const tally: Tally = async (words, ids = []) => await perform(words, ids, unseen);
     await furnish(tally, { directory, today: today.toString() });
   }
-  const where = shellWord(directory);
-  session.terminal.out(
-    vouch(
-      session.flags.quiet === true
-        ? ''
-        : '\n# Look further; examples of --help that name no service of their own run here as they are.\n',
-    ),
-  );
-  session.terminal.out(say`cd ${where} && export TALLY_DATABASE=${shellWord(database)}\n`);
+  terminal.out(say`\n# Look further; examples of --help that name no service of their own run here as they are.\n`);
+  session.terminal.out(say`cd ${shellWord(directory)} && export TALLY_DATABASE=${shellWord(database)}\n`);
 }
 
 /** The directory of the demo, created if needed. Throws a refusal if it is not empty. */
