@@ -61,7 +61,8 @@ export interface Streams {
 
 /** The terminal of a process. */
 export function createTerminal(streams: Streams): Terminal {
-  const { stdout, stderr, env, platform } = streams;
+  const { stdout, stderr, env } = streams;
+  const talk = outputStream(stderr, streams);
   const secrets = new Set<string>();
   let hasBar = false;
   return {
@@ -73,7 +74,7 @@ export function createTerminal(streams: Streams): Terminal {
       },
     },
     stdout: outputStream(stdout, streams),
-    stderr: outputStream(stderr, streams),
+    stderr: talk,
     hasReader: () => stdout.hasReader,
     out: (text) => stdout.write(withoutSecrets(text, secrets)),
     err: (text) => stderr.write(hasBar ? aboveBar(redact(text, secrets)) : redact(text, secrets)),
@@ -99,11 +100,7 @@ export function createTerminal(streams: Streams): Terminal {
       }
       const { output, close } = drawQuestion(stderr.stream(), streams);
       try {
-        return await askPerson(question, {
-          input: streams.stdin,
-          output,
-          hasUnicode: takesUnicode(stderr.isTTY, env, platform),
-        });
+        return await askPerson(question, { input: streams.stdin, output, hasUnicode: talk.hasUnicode });
       } finally {
         close();
       }
