@@ -53,7 +53,8 @@ const sourceFlag = {
   description: 'with --from: a name for this file; equal rows under another name are different grants',
 } as const satisfies GlobalFlag;
 
-const chartFlags = [
+/** Of every command that draws a chart. */
+export const chartFlags = [
   { name: 'chart', description: 'draw a picture, in plain ASCII on terminals that show no more' },
   { name: 'ascii', goesWith: 'chart', description: 'with --chart: draw with plain ASCII' },
 ] as const satisfies readonly GlobalFlag[];

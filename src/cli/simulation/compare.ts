@@ -14,6 +14,7 @@ import { nameOfFile, readTextFile } from '../files/files.ts';
 import { structured } from '../command-line/flags.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
 import { spanOf } from '../command-line/instant-flag.ts';
+import { chartFlags } from '../command-line/local-flags.ts';
 import type { FlagSpec } from '../command-line/manifest.ts';
 import { checkFields, columnPaths, printBody } from '../output/output.ts';
 import { createProgress } from '../session/progress.ts';
@@ -29,6 +30,7 @@ import { readSource } from './history-source.ts';
 import type { HistorySource } from './history-source.ts';
 import type { History } from './history.ts';
 import { replay } from './replay.ts';
+import type { ReplayOptions } from './replay.ts';
 import { unchanged } from './scene.ts';
 import type { Conditions, ExtraGrant } from './scene.ts';
 
@@ -46,7 +48,7 @@ export interface CompareFlags {
 export async function runComparison(flags: CompareFlags, session: Session): Promise<void> {
   const { terminal, output } = session;
   checkFields(output, fields, view);
-  refuseAlone([{ name: 'ascii', goesWith: 'chart' }], { ascii: flags.ascii, chart: flags.chart });
+  refuseAlone(chartFlags, { ascii: flags.ascii, chart: flags.chart });
   if (flags.chart === true) checkChart(session.flags);
   const window = { from: dateOf('--from', flags.from), to: dateOf('--to', flags.to) };
   spanOf(window);
@@ -116,12 +118,11 @@ async function compared(
   const start = startOf(history, conditions, window.until);
   const progress = await createProgress(session, history.events.length * 2);
   try {
-    const options = (done: number) => ({
+    const options = (done: number): ReplayOptions => ({
       dependencies: session.dependencies,
       start,
       until: last,
-      onProgress: ({ events }: { readonly events: number }) =>
-        progress.update({ rows: done + events, done: done + events }),
+      onProgress: ({ events }) => progress.update({ rows: done + events, done: done + events }),
     });
     const before = await replay(history, unchanged, options(0));
     const after = await replay(history, conditions, options(history.events.length));

@@ -14,6 +14,7 @@ import { readTextFile } from '../files/files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { generatedCount, generatedUsage } from './generated-usage.ts';
 import { createPassing } from './passing.ts';
+import type { PassingOptions } from './passing.ts';
 import { createNames, idOf, several } from './references.ts';
 import type { Names } from './references.ts';
 import { contractName } from './scenario.ts';
@@ -44,7 +45,7 @@ export interface PlayOptions {
   readonly looks: readonly Look[];
   readonly terminal: Terminal;
   /** Called as time passes. */
-  readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
+  readonly onProgress: PassingOptions['onProgress'];
 }
 
 /** Throws with the line of the file for anything refused. */

@@ -19,6 +19,7 @@ import { ratesOf } from './frozen-rates.ts';
 import type { HistoricContract, HistoricEvent, History } from './history.ts';
 import { movements } from './movements.ts';
 import { createPassing } from './passing.ts';
+import type { PassingOptions } from './passing.ts';
 import { note, orNoted, repeated } from './scene.ts';
 import type { Conditions, Deed, Scene } from './scene.ts';
 import { idByCode, idByPrice } from './source-ids.ts';
@@ -29,7 +30,7 @@ export interface ReplayOptions {
   /** Where the clock starts and stops. */
   readonly start: string;
   readonly until: string;
-  readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
+  readonly onProgress: PassingOptions['onProgress'];
 }
 
 /** An invoice with the customer's id at the source. */
