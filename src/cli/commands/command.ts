@@ -27,6 +27,11 @@ export interface Declaring {
   readonly runLine: (argv: readonly string[], dependencies: Dependencies) => Promise<number>;
 }
 
+/** The values so far with one more, for the parser: of a flag that may be repeated. */
+export function repeated(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 export interface CommandModule {
   /** Gives the command its flags, arguments, verbs and action. */
   declare(command: Command, context: Declaring): void;

@@ -31,7 +31,7 @@ import { confirmWrite } from '../session/prompts.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
-import type { CommandModule } from './command.ts';
+import { type CommandModule, repeated } from './command.ts';
 import { tell } from '../session/tell.ts';
 import { warnOfOutside } from '../session/outside-contract.ts';
 
@@ -61,8 +61,6 @@ const shownRefusals = 10;
 const largeBytes = 2 * 1024 * 1024;
 /** Events in the first batch of a large file: storing begins while a whole batch would still be being read. */
 const firstOfLarge = 250;
-
-const repeated = (value: string, before: readonly string[] = []) => [...before, value];
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command.usage('<verb> <file> [flags]').addHelpText(

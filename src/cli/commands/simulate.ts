@@ -3,9 +3,7 @@
 import type { CompareFlags } from '../simulation/compare.ts';
 import { reportPartNames } from '../simulation/report-parts.ts';
 import type { RunFlags } from '../simulation/run.ts';
-import type { CommandModule } from './command.ts';
-
-const repeated = (value: string, before: readonly string[] = []) => [...before, value];
+import { type CommandModule, repeated } from './command.ts';
 
 export const declare: CommandModule['declare'] = (command, { runAction }) => {
   command
