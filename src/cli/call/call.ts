@@ -13,7 +13,6 @@ import { grantOperation, purchaseOperation } from '../operator/grant-history.ts'
 import { checkFields } from '../output/output.ts';
 import type { OutputChoice } from '../output/output.ts';
 import type { OpenForWriting } from '../session/open-billing.ts';
-import { timeoutOf } from '../session/open-session.ts';
 import { confirmLoss, confirmWrite } from '../session/prompts.ts';
 import type { OpenBilling, Session } from '../session/session.ts';
 import type { Target } from '../target/target.ts';
@@ -147,8 +146,7 @@ type Opened = OpenBilling & Partial<Pick<OpenForWriting, 'conclude'>>;
 
 /** Opens the service for a command, with journal and policy around it for a write. */
 export async function openFor(command: CommandSpec, { session, target, local }: Asking): Promise<Opened> {
-  const { flags, dependencies } = session;
-  if (!command.isWrite) return await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags) });
+  if (!command.isWrite) return await session.dependencies.openBilling(target, {});
   const { openForWriting } = await import('../session/open-billing.ts');
   return await openForWriting(session, target, local);
 }

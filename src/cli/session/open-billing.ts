@@ -12,7 +12,6 @@ import { placeOf } from '../operator/journal-context.ts';
 import type { JournalContext } from '../operator/journal-context.ts';
 import { journaledBilling } from '../operator/journaled-billing.ts';
 import { tellingOfClock } from './ahead-of-clock.ts';
-import { timeoutOf } from './open-session.ts';
 import { networkDiskOf } from '../target/network-disk.ts';
 import { isOpenToOthers } from '../target/private-file.ts';
 import { safeLines, say } from '../terminal/safe-text.ts';
@@ -69,8 +68,7 @@ export async function openForWriting(
   const conclude = async (): Promise<void> => {
     for (const work of shown.splice(0)) await work();
   };
-  const isRehearsal = flags.dryRun === true;
-  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), isRehearsal });
+  const opened = await dependencies.openBilling(target, { isRehearsal: flags.dryRun === true });
   warnOfPlace(session, target);
   const plain = tellingOfClock(opened.billing, session);
   return {

@@ -20,7 +20,6 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
   const key = dependencies.env['TALLY_API_KEY'];
   // Concealed before anything can fail, and whatever its form: it must not appear in any message.
   if (key !== undefined) dependencies.terminal.conceal(key);
-  timeoutOf(flags);
   const terminal = flags.color === false ? withoutColor(dependencies.terminal) : dependencies.terminal;
   const profiles = async (): Promise<ProfileStore> =>
     createProfileStore((await dependencies.directories()).config, dependencies);
@@ -45,17 +44,19 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
 }
 
 /**
- * Reports what a person would not see. A service that asks for patience may do so for two minutes. A proxy is told with --debug
- * alone (security 3, SEC-14).
+ * Passes `--timeout` on, and reports what a person would not see. A service that asks for patience may do so for two minutes. A
+ * proxy is told with --debug alone (security 3, SEC-14).
  */
 function tellingOpening(
   dependencies: Dependencies,
   talk: Pick<Session, 'terminal' | 'flags'>,
 ): Dependencies['openBilling'] {
+  const timeoutMilliseconds = timeoutOf(talk.flags);
   let isProxyTold = false;
   return async (target, options) => {
     let hasWaited = false;
     const opened = await dependencies.openBilling(target, {
+      timeoutMilliseconds,
       ...options,
       onRetry({ triedMilliseconds, delayMilliseconds, reason }) {
         const isLong = triedMilliseconds + delayMilliseconds >= toldFromMilliseconds;
@@ -91,12 +92,12 @@ export function tellOfOpening(
 
 /** Does `read` with the service of a target, opened for that alone. */
 export async function reading<T>(
-  { dependencies, flags }: Session,
+  { dependencies }: Session,
   target: Target,
   read: (opened: OpenBilling) => Promise<T>,
-  options: Partial<OpenBillingOptions> = {},
+  options: OpenBillingOptions = {},
 ): Promise<T> {
-  const opened = await dependencies.openBilling(target, { timeoutMilliseconds: timeoutOf(flags), ...options });
+  const opened = await dependencies.openBilling(target, options);
   try {
     return await read(opened);
   } finally {
@@ -105,7 +106,7 @@ export async function reading<T>(
 }
 
 /** Milliseconds of `--timeout`; undefined if it was not given. */
-export function timeoutOf(flags: GlobalFlags): number | undefined {
+function timeoutOf(flags: GlobalFlags): number | undefined {
   if (flags.timeout === undefined) return undefined;
   const seconds = Number(flags.timeout);
   if (/^\d+(?:\.\d+)?$/.test(flags.timeout) && seconds > 0) return Math.round(seconds * 1000);

@@ -33,7 +33,8 @@ export interface OpenBilling extends Opening {
 }
 
 export interface OpenBillingOptions {
-  readonly timeoutMilliseconds: number | undefined;
+  /** Of `--timeout` when not given. */
+  readonly timeoutMilliseconds?: number | undefined;
   /** Creates no database: if there is none yet, the service is in memory. */
   readonly isRehearsal?: boolean;
   /** Changes no database: none is created, and none upgraded. */
