@@ -48,7 +48,7 @@ export async function run(given: readonly string[], dependencies: Dependencies, 
         dependencies.noteCommand?.(words.slice(0, isGroup(words[0]) ? 2 : 1).join('-'));
         if (command !== undefined) progress.command = command;
         progress.flags = program.opts<GlobalFlags>();
-        await action(await startSession(dependencies, progress.flags, progress));
+        await action(noted(await startSession(dependencies, progress.flags), progress));
       };
       await addCommands(program, { words, load, runAction });
       if (words.length === 0 && !argv.some((word) => word.startsWith('-'))) program.help();
@@ -134,15 +134,22 @@ function isGroup(word: string | undefined): boolean {
   return Object.hasOwn(commandGroups, word) || (isCommand(word) && localCommands[word]?.hasVerbs === true);
 }
 
-async function startSession(dependencies: Dependencies, flags: GlobalFlags, progress: Progress): Promise<Session> {
+async function startSession(dependencies: Dependencies, flags: GlobalFlags): Promise<Session> {
   const { openSession } = await import('./session/open-session.ts');
   const session = openSession(dependencies, flags);
   if (flags.jq !== undefined) {
     dependencies.leaveInterrupts();
     await (await import('./output/jq.ts')).checkJq(flags.jq);
   }
+  return session;
+}
+
+/** The session, but what it works on is known when something fails. */
+function noted(session: Session, progress: Progress): Session {
+  progress.flags = session.flags;
   return {
     ...session,
+    onProfile: (name) => noted(session.onProfile(name), progress),
     async target() {
       progress.target = await session.target();
       return progress.target;

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 
 import { withoutPassword } from '../../database-url.ts';
 import { BillingError } from '../../errors.ts';
-import { openSession } from '../session/open-session.ts';
 import { columnPaths, printBody, render } from '../output/output.ts';
 import type { AddFlags } from '../profile/add.ts';
 import { environments } from '../command-line/global-flags.ts';
@@ -153,7 +152,7 @@ function onProfile(session: Session, name: string): Session {
       hint: 'give one of them',
     });
   }
-  return name === '' ? session : openSession(session.dependencies, { ...session.flags, profile: name });
+  return name === '' ? session : session.onProfile(name);
 }
 
 function required(name: string | undefined): string {

@@ -33,6 +33,7 @@ export function openSession(dependencies: Dependencies, flags: GlobalFlags): Ses
     flags,
     output: chooseOutput(flags, terminal.stdout),
     profiles,
+    onProfile: (profile) => openSession(dependencies, { ...flags, profile }),
     async target() {
       const target = await resolveTarget(await targetOptions());
       if (target.kind === 'remote') terminal.conceal(target.key);

@@ -137,6 +137,8 @@ export interface Session {
   readonly flags: GlobalFlags;
   readonly output: OutputChoice;
   profiles(): Promise<ProfileStore>;
+  /** The same command line with this `--profile`. */
+  onProfile(name: string): Session;
   /** Throws a usage error, or a refusal where `--expect-env` names another environment. */
   target(): Promise<Target>;
   /** The same for a database; undefined for a remote service, whose key is not read. */

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { BillingError } from '../../../src/errors.ts';
+import type { Billing } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 
 test.each(['show', 'check'])('profile %s takes one name', async (verb) => {
@@ -94,3 +96,32 @@ test('what a profile without a key is told to do stores one', async () => {
   expect((await shell.run(`${told} --no-check`, { input })).stderr).toContain('profile box replaced');
   expect((await shell.run('customers list --profile box')).code).toBe(0);
 });
+
+test.each(['profile check books', 'profile check --profile books'])(
+  '%s says once that it made a file',
+  async (line) => {
+    const body = { data: { organization: { name: 'default' }, environment: 'sandbox', scopes: ['*'] } };
+    const billing = { call: async () => await Promise.resolve({ body }) } as unknown as Billing;
+    const openBilling = async () => await Promise.resolve({ billing, isNew: true, close: async () => {} });
+    const shell = createShell({ dependencies: { openBilling } });
+    const path = join(shell.home, 'books.db');
+    await shell.run(`profile add books --environment embedded --database ${path}`);
+    expect(await shell.run(line)).toMatchObject({ code: 0, stderr: `created ${path}: there was no database\n` });
+  },
+);
+
+test.each(['profile check box', 'profile check --profile box'])(
+  'a failed %s names the profile to scripts',
+  async (line) => {
+    const refusal = new BillingError('network', 'nothing answers', { hint: 'see: tally keys list' });
+    const shell = createShell({ dependencies: { openBilling: async () => await Promise.reject(refusal) } });
+    const add = 'profile add box --environment sandbox --base-url https://box.example.com --no-check --key-stdin';
+    await shell.run(add, { input: `tally_live_${'c0ffee'.repeat(8)}` });
+    const { code, stderr } = await shell.run(`${line} -o json`);
+    const { error } = JSON.parse(stderr.split('\n').at(-2) ?? '') as { error: unknown };
+    expect([code, error]).toMatchObject([
+      9,
+      { profile: 'box', environment: 'sandbox', hint: 'see: tally keys list --profile box' },
+    ]);
+  },
+);
