@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
-import { nearest } from '../catalog/nearest.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { helpTopics, isTopic } from '../help/topics.ts';
 import { allowFormats } from '../output/output.ts';
 import { vouch } from '../terminal/safe-text.ts';
@@ -30,10 +30,8 @@ Examples:
         allowFormats(flags, []);
         if (!isTopic(topic)) {
           const known = [...(command.parent?.commands.map((each) => each.name()) ?? []), ...Object.keys(helpTopics)];
-          const meant = nearest(topic, known);
           throw new BillingError('usage', `there is no help on "${topic}"`, {
-            hint:
-              meant === undefined ? `the topics are ${topics}; every command has help too` : `did you mean ${meant}?`,
+            hint: didYouMean(topic, known, `the topics are ${topics}; every command has help too`),
           });
         }
         terminal.out(vouch(helpTopics[topic]));

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 import { BillingError } from '../../errors.ts';
 import type { View } from '../../operations/operation.ts';
-import { nearest } from '../catalog/nearest.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { environments } from '../command-line/global-flags.ts';
 import { spanOf } from '../command-line/instant-flag.ts';
 import type { LoadManifest } from '../command-line/manifest.ts';
@@ -134,12 +134,9 @@ async function namingOperation(flags: ListFlags, loadManifest: LoadManifest): Pr
   const { commands } = await loadManifest();
   const found = commands.find(({ operation, group, verb }) => given === operation || given === `${group} ${verb}`);
   if (found !== undefined) return { ...flags, operation: found.operation };
-  const meant = nearest(
-    given,
-    commands.flatMap(({ operation, isWrite }) => (isWrite ? [operation] : [])),
-  );
+  const known = commands.flatMap(({ operation, isWrite }) => (isWrite ? [operation] : []));
   throw new BillingError('usage', `no operation is called ${given}`, {
-    hint: meant === undefined ? 'see: tally journal list --columns operation' : `did you mean ${meant}?`,
+    hint: didYouMean(given, known, 'see: tally journal list --columns operation'),
   });
 }
 

@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { isJsonObject } from '../../exact-json.ts';
 import { nounOf } from '../call/kinds-of-id.ts';
-import { nearest } from '../catalog/nearest.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { valueAt } from '../wire/rows.ts';
 
 export const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
@@ -29,9 +29,8 @@ export function idOf(names: Names, kind: Exclude<ReferenceKind, 'steps'>, name: 
     });
   }
   const known = [...names[kind].keys()];
-  const meant = nearest(name, known);
   throw new BillingError('invalidInput', `there is no ${nounOf(kind)} ${name} at that time`, {
-    hint: meant === undefined ? `known at that time: ${known.join(', ') || 'none'}` : `did you mean ${meant}?`,
+    hint: didYouMean(name, known, `known at that time: ${known.join(', ') || 'none'}`),
   });
 }
 

@@ -6,7 +6,7 @@ import { InvalidInputError } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { catalogOfValue, unknownKeys, usualIssues } from '../catalog/file.ts';
-import { nearest } from '../catalog/nearest.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { inFileOrder, readYaml, type YamlFile } from '../catalog/yaml-source.ts';
 import { valueAt } from '../wire/rows.ts';
 import { scenarioFile, sections } from './scenario-schema.ts';
@@ -75,8 +75,8 @@ function told(issue: z.core.$ZodIssue, value: unknown, issueAt: Scenario['issueA
 const shownChoices = 20;
 
 function meaning(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  return meant === undefined ? '' : `: did you mean ${meant}?`;
+  const hint = didYouMean(name, known, '');
+  return hint === '' ? '' : `: ${hint}`;
 }
 
 type Place = readonly [path: Path, words: string];

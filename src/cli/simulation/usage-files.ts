@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
-import { nearest } from '../catalog/nearest.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { checkReadable } from '../files/files.ts';
 import { readFileBatches } from '../import/batches.ts';
 import { formatOf } from '../import/input.ts';
@@ -80,11 +80,8 @@ export async function usageOfFile(
 function known(id: unknown, ids: ReadonlySet<string>, words: string): string {
   if (typeof id === 'string' && ids.has(id)) return id;
   const name = typeof id === 'string' && id !== '' ? id : JSON.stringify(id);
-  const meant = nearest(name, [...ids]);
+  const others = `its ids are ${[...ids].join(', ') || 'none'}; customer and contract beside file hold for every event`;
   throw new BillingError('invalidInput', `${words} ${name} in the scenario`, {
-    hint:
-      meant === undefined
-        ? `its ids are ${[...ids].join(', ') || 'none'}; customer and contract beside file hold for every event`
-        : `did you mean ${meant}?`,
+    hint: didYouMean(name, [...ids], others),
   });
 }
