@@ -7,7 +7,7 @@ import { type Place, shells } from './help/completions.ts';
 import { declared } from './help-pages.ts';
 import { helpTopics } from './help/topics.ts';
 import { localFlags } from './command-line/local-flags.ts';
-import { localReferences, profileFlags } from './command-line/local-references.ts';
+import { localReferences, profileFlags, takesProfile } from './command-line/local-references.ts';
 import { operationFlags } from './command-line/global-flags.ts';
 import type { GlobalFlag } from './command-line/global-flags.ts';
 import type { CommandSpec, Manifest } from './command-line/manifest.ts';
@@ -104,5 +104,5 @@ function isAsked(option: Option): boolean {
 }
 
 function isKnown(words: string, argument: string): boolean {
-  return argument in localReferences || (words.startsWith('profile ') && words !== 'profile add');
+  return argument in localReferences || takesProfile(words);
 }

@@ -9,5 +9,10 @@ export const localReferences: Readonly<Record<string, ReferenceKind>> = {
   customer: 'externalCustomers',
 };
 
+/** Whether the argument of a command names a profile that exists; `place` is the command by its words. */
+export function takesProfile(place: string): boolean {
+  return /^profile (?!add)/.test(place);
+}
+
 /** Flags whose value is the name of a profile. */
 export const profileFlags: readonly string[] = ['profile', 'to-profile'];

@@ -9,7 +9,7 @@ import type { ReferenceKind } from '../../operations/references.ts';
 import { plainChoice } from '../terminal/questions.ts';
 import type { Choice } from '../terminal/questions.ts';
 import { globalFlags } from '../command-line/global-flags.ts';
-import { localReferences, profileFlags } from '../command-line/local-references.ts';
+import { localReferences, profileFlags, takesProfile } from '../command-line/local-references.ts';
 import { isClearable } from '../command-line/manifest.ts';
 import { safe, vouch } from '../terminal/safe-text.ts';
 import { reading } from '../session/open-session.ts';
@@ -58,7 +58,7 @@ async function candidatesFor(
   { declaring, session }: Asking,
 ): Promise<readonly Choice[]> {
   const isId = /^\d+$/.test(what);
-  if (profileFlags.includes(what) || (isId && /^profile (?!add)/.test(command))) {
+  if (profileFlags.includes(what) || (isId && takesProfile(command))) {
     const profiles = Object.entries((await session.profiles()).list());
     return profiles.map(([value, { environment }]) => ({ value, label: environment }));
   }
