@@ -32,16 +32,16 @@ function countBy(perDay: string, days: number): number {
 
 /** How many events there will be. */
 export function generatedCount({ perDay = '0', ...entry }: Usage, options: GeneratorOptions): number {
-  return countBy(perDay, daysOf(entry, options));
+  return countBy(perDay, spanOf(entry, options).days);
 }
 
 /** The events in order of time. A day is 24 hours from `from`; of a partial last day, only events before its end count. */
 export function* generatedUsage(entry: Usage, options: GeneratorOptions): Generator<UsageEvent> {
   const { customer = '', eventName = '', contract, perDay = '0', properties = {} } = entry;
-  const { from, to } = spanOf(entry, options);
+  const { from, to, days } = spanOf(entry, options);
   const random = createRandom(seedOf(options));
   let number = 0;
-  for (let day = 0; day < daysOf(entry, options); day += 1) {
+  for (let day = 0; day < days; day += 1) {
     const count = countBy(perDay, day + 1) - countBy(perDay, day);
     const begin = from + day * dayMilliseconds;
     const instants = Array.from({ length: count }, () => begin + random(dayMilliseconds)).toSorted((a, b) => a - b);
@@ -62,13 +62,9 @@ export function* generatedUsage(entry: Usage, options: GeneratorOptions): Genera
   }
 }
 
-function spanOf({ from, to }: Pick<Usage, 'from' | 'to'>, { start, until }: GeneratorOptions) {
-  return { from: millisecondsOf(from ?? start), to: millisecondsOf(to ?? until) };
-}
-
-function daysOf(entry: Pick<Usage, 'from' | 'to'>, options: GeneratorOptions): number {
-  const { from, to } = spanOf(entry, options);
-  return Math.max(0, Math.ceil((to - from) / dayMilliseconds));
+function spanOf(entry: Pick<Usage, 'from' | 'to'>, { start, until }: GeneratorOptions) {
+  const [from, to] = [millisecondsOf(entry.from ?? start), millisecondsOf(entry.to ?? until)];
+  return { from, to, days: Math.max(0, Math.ceil((to - from) / dayMilliseconds)) };
 }
 
 function seedOf({ seed, index }: GeneratorOptions): number {

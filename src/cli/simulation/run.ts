@@ -20,7 +20,7 @@ import { junitHeader, junitXml } from './junit.ts';
 import { millisecondsOf } from './passing.ts';
 import { placeOf, play } from './play.ts';
 import type { Look, Played } from './play.ts';
-import { reportParts } from './report-parts.ts';
+import { reportPartNames, reportParts } from './report-parts.ts';
 import type { ReportPart } from './report-parts.ts';
 import { reportOf } from './report.ts';
 import type { Report } from './report.ts';
@@ -144,7 +144,7 @@ function shownPart({ show }: RunFlags, { output }: Session): ReportPart | undefi
   return isWhole && output.columns === undefined ? undefined : 'timeline';
 }
 
-const wholeFields = ['name', 'seed', 'start', 'until', 'eventCount', ...Object.keys(reportParts)];
+const wholeFields = ['name', 'seed', 'start', 'until', 'eventCount', ...reportPartNames];
 const wholeView: View = { rows: 'data', columns: [], parts: reportParts };
 
 function viewOf(shown: ReportPart | undefined): { readonly view: View; readonly fields: readonly string[] } {
