@@ -7,6 +7,8 @@ import { BillingError } from '../../errors.ts';
 import { columnPaths, printBody, render } from '../output/output.ts';
 import type { AddFlags } from '../profile/add.ts';
 import { environments } from '../command-line/global-flags.ts';
+import type { ExampleLine } from '../command-line/manifest.ts';
+import { examplesText } from '../help/examples.ts';
 import { checkedName } from '../target/profiles.ts';
 import type { Sources } from '../target/target.ts';
 import { mask } from '../terminal/redact.ts';
@@ -65,44 +67,44 @@ Examples:
   declareVerb(command, 'list', {
     summary: 'List the profiles',
     examples: [
-      ['All of them', 'tally profile list'],
-      ['Their names', 'tally profile list -o name'],
+      { about: 'All of them', line: 'tally profile list' },
+      { about: 'Their names', line: 'tally profile list -o name' },
     ],
     runAction,
     action: list,
   });
   declareVerb(command, 'use', {
     summary: 'Use a profile from now on',
-    examples: [addLocal, ['From now on', 'tally profile use local']],
-    takesName: true,
+    examples: [addLocal, { about: 'From now on', line: 'tally profile use local' }],
+    takes: 'name',
     runAction,
     action: use,
   });
   declareVerb(command, 'show', {
     summary: 'Show what commands work on, and where each value came from',
     examples: [
-      ['What is in use', 'tally profile show'],
-      ['For a program', 'tally profile show -o json'],
+      { about: 'What is in use', line: 'tally profile show' },
+      { about: 'For a program', line: 'tally profile show -o json' },
     ],
-    mayTakeName: true,
+    takes: 'name or none',
     runAction,
     // Nobody gave --profile where the name stands behind the verb.
     action: async (session, name) => await show(onProfile(session, name), name === '' ? {} : { profile: 'argument' }),
   });
   declareVerb(command, 'remove', {
     summary: 'Remove a profile and its key',
-    examples: [addLocal, ['Remove it', 'tally profile remove local']],
-    takesName: true,
+    examples: [addLocal, { about: 'Remove it', line: 'tally profile remove local' }],
+    takes: 'name',
     runAction,
     action: remove,
   });
   declareVerb(command, 'check', {
     summary: 'Check the key and the service, or the database',
     examples: [
-      ['What is in use', 'tally profile check'],
-      ['Another database', 'tally profile check --database ./demo.db'],
+      { about: 'What is in use', line: 'tally profile check' },
+      { about: 'Another database', line: 'tally profile check --database ./demo.db' },
     ],
-    mayTakeName: true,
+    takes: 'name or none',
     runAction,
     action: async (session, name) => {
       const { checkProfile } = await import('../profile/check.ts');
@@ -111,36 +113,32 @@ Examples:
   }).alias('whoami');
 };
 
-/** A remark and a command line, in the form of help. */
-type Example = readonly [about: string, line: string];
-
-const addLocal: Example = ['A profile', 'tally profile add local --environment embedded --database ./demo.db'];
+const addLocal = { about: 'A profile', line: 'tally profile add local --environment embedded --database ./demo.db' };
 
 interface Verb {
   readonly summary: string;
-  readonly examples: readonly Example[];
-  readonly takesName?: true;
-  /** A given name means the same as `--profile`. */
-  readonly mayTakeName?: true;
+  readonly examples: readonly ExampleLine[];
+  /** What follows it; a name that may be left out means the same as `--profile`. */
+  readonly takes?: 'name' | 'name or none';
   readonly runAction: Run;
   readonly action: (session: Session, name: string) => Promise<void>;
 }
 
 function declareVerb(command: Command, name: string, verb: Verb): Command {
-  const { summary, examples, takesName, mayTakeName, runAction, action } = verb;
-  const lines = examples.map(([about, line]) => `  # ${about}\n  ${line}\n`).join('');
+  const { summary, examples, takes, runAction, action } = verb;
   const declared = command.command(name).summary(summary).description(`${summary}.`);
-  declared.addHelpText('after', `\nExamples:\n${lines}`);
-  if (takesName !== true && mayTakeName !== true) {
+  declared.addHelpText('after', examplesText({ examples }));
+  if (takes === undefined) {
     return declared.usage('[flags]').action(async () => await runAction(async (session) => await action(session, '')));
   }
   return declared
     .argument('[name]')
-    .usage(takesName === true ? '<name>' : '[name] [flags]')
+    .usage(takes === 'name' ? '<name>' : '[name] [flags]')
     .action(
       async (given: string | undefined) =>
         await runAction(
-          async (session) => await action(session, mayTakeName === true && given === undefined ? '' : required(given)),
+          async (session) =>
+            await action(session, takes === 'name or none' && given === undefined ? '' : required(given)),
         ),
     );
 }
