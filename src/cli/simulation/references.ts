@@ -6,8 +6,8 @@ import { nounOf } from '../call/kinds-of-id.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { valueAt } from '../wire/rows.ts';
 
-export const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
-export type ReferenceKind = (typeof referenceKinds)[number];
+const referenceKinds = ['customers', 'contracts', 'products', 'meters', 'pricing', 'plans', 'steps'] as const;
+type ReferenceKind = (typeof referenceKinds)[number];
 
 /** What names stand for, as far as the simulation has come: ids, and for steps whole answers. */
 export type Names = Readonly<Record<ReferenceKind, Map<string, unknown>>>;
