@@ -6,13 +6,13 @@ import { Big } from 'big.js';
 import { BillingError } from '../../errors.ts';
 import { exactNumber, isExactNumber, textOfNumber } from '../../exact-json.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
-import type { Billing, OperationName } from '../../operations/index.ts';
+import type { OperationName } from '../../operations/index.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
 import { valueAt } from '../wire/rows.ts';
 import { contractIdOf, deliveriesOf, exhaustionOf, invoicesOf, ledgerOf } from './books.ts';
 import { idOf, resolved } from './references.ts';
-import type { Names } from './references.ts';
+import type { Playing } from './references.ts';
 import type { Scenario } from './scenario.ts';
 import type { Entry, Subject } from './scenario-schema.ts';
 import { inputFrom, operationOf } from './steps.ts';
@@ -31,7 +31,7 @@ export interface Outcome {
 }
 
 /** Checks one expectation now. If the service refuses to answer, it is not met, and the refusal is the actual value. */
-export async function examine(scenario: Scenario, index: number, scene: Scene): Promise<Outcome> {
+export async function examine(scenario: Scenario, index: number, playing: Playing): Promise<Outcome> {
   const { file } = scenario;
   const entry = (file.expect ?? [])[index] ?? {};
   const written = scenario.written('expect', index) as { readonly with?: object };
@@ -42,8 +42,8 @@ export async function examine(scenario: Scenario, index: number, scene: Scene): 
     expected: expectedWords(entry),
   };
   try {
-    const compared = resolved(entry, scene.names) as Expected;
-    const actual = await subjects[subjectOf(entry)]({ ...entry, with: { ...written.with } }, scene);
+    const compared = resolved(entry, playing.names) as Expected;
+    const actual = await subjects[subjectOf(entry)]({ ...entry, with: { ...written.with } }, playing);
     return { ...place, isMet: isMet(compared, actual), actual: valueText(actual) };
   } catch (error) {
     if (!(error instanceof BillingError)) throw error;
@@ -51,12 +51,7 @@ export async function examine(scenario: Scenario, index: number, scene: Scene): 
   }
 }
 
-interface Scene {
-  readonly billing: Billing;
-  readonly names: Names;
-}
-
-const subjects: Readonly<Record<Subject, (entry: Expected, scene: Scene) => Promise<unknown>>> = {
+const subjects: Readonly<Record<Subject, (entry: Expected, playing: Playing) => Promise<unknown>>> = {
   async invoice({ invoice, path }, { billing, names }) {
     const { customer, contract, period } = invoice ?? { period: '' };
     const customerId = customer === undefined ? undefined : idOf(names, 'customers', customer);

@@ -16,7 +16,7 @@ import { generatedCount, generatedUsage } from './generated-usage.ts';
 import { createPassing } from './passing.ts';
 import type { PassingOptions } from './passing.ts';
 import { createNames, idOf, several } from './references.ts';
-import type { Names } from './references.ts';
+import type { Names, Playing } from './references.ts';
 import { contractName } from './scenario.ts';
 import type { Path, Scenario } from './scenario.ts';
 import { placed, stepsOf, take } from './steps.ts';
@@ -78,7 +78,7 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
 
 async function makeCatalog(
   scenario: Scenario,
-  { billing, names, terminal }: { readonly billing: Billing; readonly names: Names; readonly terminal: Terminal },
+  { billing, names, terminal }: Playing & Pick<PlayOptions, 'terminal'>,
 ): Promise<void> {
   const file = scenario.catalog ?? (await catalogBeside(scenario, terminal));
   if (file !== undefined) await applyTo(billing, file);

@@ -2,6 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { isJsonObject } from '../../exact-json.ts';
+import type { Billing } from '../../operations/index.ts';
 import { nounOf } from '../call/kinds-of-id.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { valueAt } from '../wire/rows.ts';
@@ -11,6 +12,12 @@ type ReferenceKind = (typeof referenceKinds)[number];
 
 /** What names stand for, as far as the simulation has come: ids, and for steps whole answers. */
 export type Names = Readonly<Record<ReferenceKind, Map<string, unknown>>>;
+
+/** What a scenario is played on, and what it has made there. */
+export interface Playing {
+  readonly billing: Billing;
+  readonly names: Names;
+}
 
 /** The value of a name that several things have. */
 export const several = Symbol('several');

@@ -2,12 +2,12 @@
 
 import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import { allOperations } from '../../operations/all.ts';
-import type { Answer, Billing, OperationName } from '../../operations/index.ts';
+import type { Answer, OperationName } from '../../operations/index.ts';
 import type { CallInput, Operation } from '../../operations/operation.ts';
 import { compareText } from '../../text-order.ts';
 import { valueAt, wireText } from '../wire/rows.ts';
 import { idOf, resolved } from './references.ts';
-import type { Names } from './references.ts';
+import type { Names, Playing } from './references.ts';
 import { contractName } from './scenario.ts';
 import type { Path, Scenario } from './scenario.ts';
 import type { Section } from './scenario-schema.ts';
@@ -59,11 +59,7 @@ export function inputFrom({ params, query }: Operation, fields: Fields): CallInp
 }
 
 /** Does a step; a refusal names its line in the file. */
-export async function take(
-  step: Step,
-  scenario: Scenario,
-  { billing, names }: { readonly billing: Billing; readonly names: Names },
-) {
+export async function take(step: Step, scenario: Scenario, { billing, names }: Playing) {
   await placed(scenario, step.path, step.words, async () => {
     const answer = await billing.call(operationOf(step.words).name as OperationName, step.inputOf(names));
     step.keep?.(answer, names);
