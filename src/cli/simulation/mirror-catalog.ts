@@ -19,7 +19,7 @@ export type MirroredPlan = ResponseBody<'plans.get'>['data'];
 export const quantityProperty = 'quantity';
 
 export interface MirroredCatalog {
-  /** Newest first. */
+  /** Those that the service lists, newest first, then further ones of plans: of one name or one meter the first counts. */
   readonly prices: readonly { readonly price: MirroredPrice; readonly isListed: boolean }[];
   readonly plans: readonly MirroredPlan[];
   /** By id of the meter: the group keys that its lines show; no entry for a meter without lines. */
@@ -31,10 +31,7 @@ export interface MirroredCatalog {
 export function historyCatalogOf(mirrored: MirroredCatalog, other: CatalogFile | undefined): HistoryCatalog {
   const meters = meterCodes(mirrored, other);
   const prices = new Map<string, PriceDefinition>();
-  const listedFirst = mirrored.prices.toSorted((one, another) => Number(another.isListed) - Number(one.isListed));
-  for (const { price } of listedFirst) {
-    keepPrice(prices, price.id, priceOf(price, meters));
-  }
+  for (const { price } of mirrored.prices) keepPrice(prices, price.id, priceOf(price, meters));
   const plans = new Map<string, HistoricPlan>();
   const standIns: PlanDefinition[] = [];
   for (const row of mirrored.plans) {
@@ -114,13 +111,11 @@ function adding({ code, ids, groupKeys = [], wanted }: Added): MeterDefinition {
 /** A meter's code is that of the other catalog's meter for one of its prices; an unmatched meter gets a generated code. */
 function meterCodes(mirrored: MirroredCatalog, other: CatalogFile | undefined): Map<string, string> {
   const codes = new Map<string, string>();
-  for (const isListed of [true, false]) {
-    for (const { price } of mirrored.prices.filter((each) => each.isListed === isListed)) {
-      if (price.meterId === undefined || codes.has(price.meterId)) continue;
-      const wanted = wantedMeter(price, other);
-      const isFree = wanted !== undefined && ![...codes.values()].includes(wanted);
-      codes.set(price.meterId, isFree ? wanted : `METER_${tailOf(price.meterId).toUpperCase().replaceAll(/\W/g, '_')}`);
-    }
+  for (const { price } of mirrored.prices) {
+    if (price.meterId === undefined || codes.has(price.meterId)) continue;
+    const wanted = wantedMeter(price, other);
+    const isFree = wanted !== undefined && ![...codes.values()].includes(wanted);
+    codes.set(price.meterId, isFree ? wanted : `METER_${tailOf(price.meterId).toUpperCase().replaceAll(/\W/g, '_')}`);
   }
   for (const [id, code] of meterByRates(mirrored, other)) codes.set(id, code);
   return codes;

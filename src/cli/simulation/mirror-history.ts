@@ -131,7 +131,6 @@ async function allOf<K extends keyof Bodies>(mirror: Mirror, kind: K): Promise<B
   return (await mirror.list(kind, {})).rows.map((row) => bodyOf(kind, row));
 }
 
-/** The prices that the service lists, newest first, then further prices of plans. */
 async function pricesOf(mirror: Mirror, plans: readonly MirroredPlan[]): Promise<MirroredCatalog['prices']> {
   const listed = await allOf(mirror, 'pricing');
   const known = new Set(listed.map(({ id }) => id));
