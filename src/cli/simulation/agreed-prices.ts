@@ -1,7 +1,7 @@
 /** What a contract agreed on besides its plan, as overrides of the contract that replaces it. */
 
 import { saySame } from '../catalog/comparison.ts';
-import { type PriceDefinition, priceKey } from '../catalog/definitions.ts';
+import { type PriceDefinition, itemKey, priceKey } from '../catalog/definitions.ts';
 import { tierOf } from '../catalog/live.ts';
 import type { HistoricContract } from './history.ts';
 import type { HistoryCatalog } from './history-catalog.ts';
@@ -15,9 +15,7 @@ export function overridesOf(
   idOf: (price: PriceDefinition) => string | undefined,
 ): object[] {
   const quantities = new Map(
-    catalog.plans
-      .get(contract.planId)
-      ?.plan.items.map((item) => [priceKey({ product: item.product, name: item.price }), item.defaultQuantity]),
+    catalog.plans.get(contract.planId)?.plan.items.map((item) => [itemKey(item), item.defaultQuantity]),
   );
   return contract.terms.items.flatMap((item): object[] => {
     const price = catalog.prices.get(item.pricingId);

@@ -7,7 +7,7 @@ import { midnightOf, timestampOf } from '../../operations/field-rules.ts';
 import { compareText } from '../../text-order.ts';
 import { centsOf } from '../wire/amounts.ts';
 import { rateCardBody } from '../catalog/bodies.ts';
-import { planKey, priceKey } from '../catalog/definitions.ts';
+import { itemKey, planKey, priceKey } from '../catalog/definitions.ts';
 import type { PlanDefinition } from '../catalog/definitions.ts';
 import { readCatalog } from '../catalog/live.ts';
 import type { LiveCatalog } from '../catalog/live.ts';
@@ -172,7 +172,7 @@ function isSpokenOf({ id, definition }: LiveCatalog['plans'][number], { conditio
   return (
     !oldPlanIds.has(id) ||
     plans.some((plan) => planKey(plan) === planKey(definition) || plan.name === definition.name) ||
-    definition.items.some(({ product, price }) => prices.has(priceKey({ product, name: price })))
+    definition.items.some((item) => prices.has(itemKey(item)))
   );
 }
 
