@@ -12,6 +12,11 @@ test.each<[string, string, string | undefined, string?]>([
   ['usage cost --contract-id k1 --chart', '--chart works only with --by', 'such as: --by day --chart'],
   ['api GET /v1/customers --json id', 'an answer is printed whole', 'give --jq EXPRESSION'],
   ['api GET', 'missing <method> or <path>', 'see: tally api --help'],
+  [
+    'api GET /v1/customers?limit=1 --dry-run',
+    '--dry-run is for commands that change something; this one only reads',
+    undefined,
+  ],
   ['api GET /v1/customers --input -', 'a GET has no body', 'put its parameters in the path, after a ?'],
   [
     'api GET https://billing.example.com/v1/customers',

@@ -7,6 +7,7 @@ import { asksForRehearsal } from '../../operations/operation.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { centsOfCredits, creditsText, microsOfText } from '../../whole-amounts.ts';
 import { refuseAlone } from '../command-line/goes-with.ts';
+import type { GlobalFlags } from '../command-line/global-flags.ts';
 import type { Invocation } from '../command-line/invocation.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { grantOperation, purchaseOperation } from '../operator/grant-history.ts';
@@ -31,9 +32,7 @@ export async function callOperation(invocation: Invocation, session: Session): P
   refuseAlone(command.localFlags ?? [], local);
   if (local['from'] !== undefined) return await (await import('../bulk/run.ts')).runBulk(invocation, session);
   if (local['resume'] === true) return await (await import('./resume.ts')).resumeGrants(invocation, session);
-  if (flags.dryRun === true && !command.isWrite) {
-    throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
-  }
+  refuseRehearsedRead(command, flags);
   if (command.operation === 'usage.cost' && Object.keys(local).length > 0) {
     return await (await import('./usage-split.ts')).splitUsage(invocation, session);
   }
@@ -68,6 +67,12 @@ export async function callOperation(invocation: Invocation, session: Session): P
   } finally {
     await opened.close();
   }
+}
+
+/** Throws a usage error for `--dry-run` with what changes nothing. */
+export function refuseRehearsedRead({ isWrite }: CommandSpec, { dryRun }: GlobalFlags): void {
+  if (dryRun !== true || isWrite) return;
+  throw new BillingError('usage', '--dry-run is for commands that change something; this one only reads');
 }
 
 function namesOf({ jsonFields = [], columns = [] }: OutputChoice): readonly string[] {

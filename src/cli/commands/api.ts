@@ -3,7 +3,7 @@
 import { BillingError } from '../../errors.ts';
 import type { OperationName } from '../../operations/index.ts';
 import { parseQuery } from '../../url-query.ts';
-import { agreed, openFor } from '../call/call.ts';
+import { agreed, openFor, refuseRehearsedRead } from '../call/call.ts';
 import { readTextFile } from '../files/files.ts';
 import { wholeBody } from '../command-line/flags.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
@@ -56,6 +56,7 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   }
   const url = urlOf(path);
   const { command, params } = findRoute(method.toUpperCase(), url.pathname, manifest);
+  refuseRehearsedRead(command, session.flags);
   if (command.method === 'GET' && inputPath !== undefined) {
     throw new BillingError('usage', 'a GET has no body', { hint: 'put its parameters in the path, after a ?' });
   }
