@@ -67,7 +67,8 @@ async function send({ method, path, inputPath }: ApiRequest, manifest: Manifest,
   const target = await session.target();
   if (session.flags.dryRun === true) {
     const { printDryRun } = await import('../call/dry-run.ts');
-    await printDryRun(command, input, { session, target });
+    const output = { ...session.output, format: 'json' } as const;
+    await printDryRun(command, input, { session: { ...session, output }, target });
     return;
   }
   await agreed(command, input, { session, target });

@@ -90,6 +90,12 @@ describe('tally api', () => {
     expect(stderr).toContain('an entry with this externalId exists and differs in amountCents: nothing was created');
   });
 
+  test('shows with --dry-run what would be sent as JSON, the one format of its answers', async () => {
+    const { code, stdout } = await createShell().run('api POST /v1/customers/c1/resume --dry-run');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ dryRun: { method: 'POST', path: '/v1/customers/c1/resume' } });
+  });
+
   test('--openapi prints the document', async () => {
     expect(JSON.parse((await createShell().run('api --openapi')).stdout)).toEqual({ openapi: '3.1.0' });
   });
