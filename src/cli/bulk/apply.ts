@@ -23,6 +23,8 @@ export interface RowOutcome {
   readonly status: RowStatus;
   readonly id: string;
   readonly error: string;
+  /** Failed, but an earlier run had done it with other values: a row that is changed in the file is another row. */
+  readonly wasDone?: true;
 }
 
 /** What is sent in one request. */

@@ -143,9 +143,12 @@ function unitOf({ line, input, grant: { isGeneratedId } }: GrantRow, billing: Bi
     async send(): Promise<readonly RowOutcome[]> {
       const { id, status, differing } = await outcomeOf(input, await billing.call(grantOperation, input));
       if (status !== 'failed') return [{ line, status, id, error: '' }];
-      const earlier = isGeneratedId === true ? 'this row was granted before' : 'an entry with this externalId exists';
-      const next = isGeneratedId === true ? '; --source NAME grants all rows of the file again' : '';
-      return [{ line, status, id, error: `${earlier} and differs in ${differing}${next}` }];
+      const differs = `and differs in ${differing}`;
+      if (isGeneratedId !== true) {
+        return [{ line, status, id, error: `an entry with this externalId exists ${differs}` }];
+      }
+      const error = `this row was granted before ${differs}; --source NAME grants all rows of the file again`;
+      return [{ line, status, id, error, wasDone: true }];
     },
   };
 }

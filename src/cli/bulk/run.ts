@@ -132,8 +132,17 @@ function wouldFail(bad: readonly RowOutcome[], rowCount: number): BillingError {
     ...(refused > 0 ? [`${refused} of ${counted(rowCount, 'row')} would be refused`] : []),
     ...(untried > 0 ? [`${untried} of ${counted(rowCount, 'row')} could not be tried`] : []),
   ];
-  const correct = refused === rowCount ? 'correct them' : 'correct them, or only the other rows will be done';
+  const correct =
+    hintOfDone(bad) ?? (refused === rowCount ? 'correct them' : 'correct them, or only the other rows will be done');
   return new BillingError('checkFailed', words.join(', '), { hint: untried > 0 ? 'repeat the command' : correct });
+}
+
+/** Whoever corrects a row that was done makes another row of it, which is done as well. */
+function hintOfDone(bad: readonly RowOutcome[]): string | undefined {
+  const earlier = bad.filter(({ wasDone }) => wasDone === true).length;
+  if (earlier === 0) return undefined;
+  const others = earlier === bad.length ? '' : 'correct the others and repeat the command; ';
+  return `${others}leave rows that were done before as they are: changed in the file, they would be done again`;
 }
 
 async function showTotals({ words, totals }: Summary, { terminal, flags }: Session): Promise<void> {
@@ -221,7 +230,8 @@ async function report(
     throw doneWithout(unwritten, 'repeat the command to write it: no row is done twice');
   }
   // Refused rows would be refused again.
-  const next = counts.unknown > 0 ? again : 'correct these rows and repeat the command: no row is done twice';
+  const correct = hintOfDone(bad) ?? 'correct these rows and repeat the command: no row is done twice';
+  const next = counts.unknown > 0 ? again : correct;
   const words = [
     ...(counts.failed > 0 ? [`${counts.failed} of ${counted(counts.rows, 'row')} failed`] : []),
     ...(counts.unknown > 0 ? [`${counts.unknown} of ${counted(counts.rows, 'row')} may be done or not`] : []),

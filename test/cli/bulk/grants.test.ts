@@ -87,7 +87,13 @@ describe.each<Surface>(['embedded', 'http'])('credits grant --from, %s', (surfac
     const later = await at('2027-02-01T00:00:00Z');
     expect([later.exitCode, later.stdout]).toEqual([10, '1\t0\t0\t1\t0\t0\n']);
     expect(later.stderr).toMatch(/row was granted before and differs in expiresAt; --source[^]*: 1 of 1 row failed\n/);
+    const leave = 'leave rows that were done before as they are: changed in the file, they would be done again\n';
+    expect(later.stderr).toMatch(new RegExp(`\\n  hint: ${leave}$`));
     expect(await ledgerOf(acme)).toHaveLength(1);
+    file('grants.csv', ['contractId,amountCents,specifiers.meterIds', `${acme},500,`, `${globex},1,no-meter`]);
+    const mixed = await at('2027-02-01T00:00:00Z');
+    expect(mixed.stderr).toContain(`  hint: correct the others and repeat the command; ${leave}`);
+    file('grants.csv', ['contractId,amountCents', `${acme},500`]);
     expect((await from(path, '--yes', '--source', 'may')).stdout).toBe('1\t1\t0\t0\t0\t0\n');
   });
 
