@@ -2,7 +2,7 @@
 
 import { BillingError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { asLines, safeJson, safeLines } from '../terminal/safe-text.ts';
+import { asLines, safeJson, safeLines, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { UnprintedError } from '../terminal/unprinted.ts';
 
@@ -40,8 +40,11 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
   }
 }
 
+/** A text keeps its tabs, because `@tsv` makes columns with them: it escapes those inside a value. */
 function asLine(json: string): SafeText {
-  return json.startsWith('"') ? safeLines(JSON.parse(json) as string) : safeJson(json);
+  if (!json.startsWith('"')) return safeJson(json);
+  const text = JSON.parse(json) as string;
+  return vouch(text.split('\t').map(safeLines).join('\t'));
 }
 
 async function results(json: string, expression: string): Promise<string | undefined> {

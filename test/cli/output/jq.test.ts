@@ -27,6 +27,8 @@ describe('--jq', () => {
     ['.data[] | select(.id == "none")', ''],
     ['-1', '-1\n'],
     ['.total # and a comment', '2\n'],
+    ['.data[] | [.id, .rate, "a\\tb"] | @tsv', 'c1\t0.10\ta\\tb\nc2\t\ta\\tb\n'],
+    ['.data[0] | "\\(.id)\\t\\(.name)"', 'c1\tAda\\u{1b}[31m\n'],
     ['"", .data[].id, "", ""', '\nc1\nc2\n\n\n'],
     ['.data[0].name | debug | stderr | empty', ''],
     ['"over" | halt_error(0)', ''],
