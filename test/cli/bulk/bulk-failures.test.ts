@@ -22,6 +22,7 @@ describe('the command line', () => {
     ['credits grant --from - --resume', '--from cannot be used with'],
     ['credits grant --from - --delimiter ab', '--delimiter takes one character'],
     ['credits grant --from - --yes -o name', '-o name cannot be used with this command'],
+    ['credits grant --from - --dry-run -o name', '-o name cannot be used with this command'],
     ['credits grant --from - --yes --json nope', 'there is no field "nope"'],
     ['credits grant --from - --yes --columns nope', 'there is no field "nope"'],
     [
@@ -86,7 +87,7 @@ describe('the command line', () => {
       const line = `credits grant --from - --expires-at 2099-12-31T00:00:00Z --dry-run -o ${format}`;
       return (await createShell().run(line, { input: 'contractId,amountCents\n' })).stdout;
     };
-    expect([await printed('tsv'), await printed('name')]).toEqual(['', '']);
+    expect([await printed('tsv'), await printed('jsonl')]).toEqual(['', '']);
     expect(await printed('csv')).toBe('"name","customerId","grants","amountCents","currency","freeCredits"\n');
     expect(JSON.parse(await printed('json'))).toEqual({ plan: '0 grants: 0.00 USD to 0 customers', totals: [] });
   });
