@@ -14,4 +14,5 @@ export const answerHeaders = {
   unchangedEvents: 'tallybook-events-unchanged',
   replacedEvents: 'tallybook-events-replaced',
   eventsOutsideContract: 'tallybook-events-outside-contract',
+  lateEvents: 'tallybook-events-late',
 } as const;

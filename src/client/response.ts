@@ -58,6 +58,7 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const unchanged = countOf(headers[answerHeaders.unchangedEvents]);
   const replaced = countOf(headers[answerHeaders.replacedEvents]);
   const outsideContractCount = countOf(headers[answerHeaders.eventsOutsideContract]);
+  const lateCount = countOf(headers[answerHeaders.lateEvents]);
   return {
     status,
     body: body as Answer['body'],
@@ -66,6 +67,7 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
     ...(mismatches === undefined ? {} : { mismatches }),
     ...(unchanged === undefined || replaced === undefined ? {} : { knownEvents: { unchanged, replaced } }),
     ...(outsideContractCount === undefined ? {} : { outsideContractCount }),
+    ...(lateCount === undefined ? {} : { lateCount }),
   };
 }
 

@@ -50,6 +50,7 @@ export interface Result<O extends Operation> {
   readonly mismatches?: readonly string[];
   readonly knownEvents?: KnownEvents;
   readonly outsideContractCount?: number;
+  readonly lateCount?: number;
   readonly aheadOfClock?: string;
   /**
    * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the

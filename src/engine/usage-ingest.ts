@@ -33,7 +33,7 @@ type Recorded = {
   readonly keys: readonly string[];
   readonly requestId: string;
   readonly knownEvents: KnownEvents;
-} & Pick<Answer, 'outsideContractCount'>;
+} & Pick<Answer, 'outsideContractCount' | 'lateCount'>;
 
 /**
  * Records events, all or none, and returns what is answered about them.
@@ -58,7 +58,7 @@ export async function recordEvents(
     const isLate = owners.hasFinalized(event.customerId) && owners.isFinalized({ ...event, properties });
     return isLate ? { ...event, isLate } : event;
   });
-  const knownEvents = await append(context, { events, incoming, owners, prefixOf });
+  const { knownEvents, lateCount } = await append(context, { events, incoming, owners, prefixOf });
   await exhaustBudgets(context, incoming, owners);
   const keys = events.map((event) => event.idempotencyKey);
   const outsideContractCount = countOutside(incoming, owners);
@@ -67,6 +67,7 @@ export async function recordEvents(
     requestId: context.caller.requestId ?? own,
     knownEvents,
     ...(outsideContractCount === 0 ? {} : { outsideContractCount }),
+    ...(lateCount === 0 ? {} : { lateCount }),
   };
 }
 
@@ -162,7 +163,7 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
 async function append(
   context: CallContext,
   { events, incoming, owners, prefixOf }: Batch & { readonly events: readonly NewEvent[] },
-): Promise<KnownEvents> {
+): Promise<{ readonly knownEvents: KnownEvents; readonly lateCount: number }> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
   const refused = new Set<string>();
   const ownersOf = createOwnerSearch(context, owners);
@@ -181,7 +182,10 @@ async function append(
   if (refused.size > 0) refuseReplacements(events, refused, prefixOf);
   const countOf = (outcome: AppendOutcome) => outcomes.filter((each) => each === outcome).length;
   const replaced = countOf('replaced');
-  return { replaced, unchanged: outcomes.length - replaced - countOf('new') };
+  const unchanged = outcomes.length - replaced - countOf('new');
+  // One that is sent again was perhaps billed with the period that is finalized now.
+  const lateCount = events.filter(({ isLate }, index) => isLate && outcomes[index] === 'new').length;
+  return { knownEvents: { replaced, unchanged }, lateCount };
 }
 
 /** In a batch, each event is named by its place as well, as in other refusals of events. */

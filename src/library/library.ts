@@ -52,6 +52,8 @@ export interface Answer<N extends OperationName> {
   readonly knownEvents?: { readonly unchanged: number; readonly replaced: number };
   /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
   readonly outsideContractCount?: number;
+  /** How many came after their period was finalized, so that nobody is billed; absent where none did. */
+  readonly lateCount?: number;
 }
 
 /** The service as one caller sees it, in this process or behind HTTP. */

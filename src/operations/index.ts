@@ -139,6 +139,8 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly knownEvents?: KnownEvents;
   /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
   readonly outsideContractCount?: number;
+  /** How many came after their period was finalized, so that nobody is billed; absent where none did. */
+  readonly lateCount?: number;
   /**
    * When the newest row was recorded, where the clock of the machine is far behind that: new rows then get that time, and
    * nothing falls due. Only for writes in this process.

@@ -36,7 +36,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (answer.isReplay === true) reply.header(answerHeaders.replayed, 'true');
   const mismatches = (answer.mismatches ?? []).filter((name) => /^[\w.[\]-]{1,100}$/.test(name));
   if (mismatches.length > 0) reply.header(answerHeaders.mismatches, mismatches.join(','));
-  const { knownEvents, outsideContractCount } = answer;
+  const { knownEvents, outsideContractCount, lateCount } = answer;
   if (knownEvents !== undefined) {
     reply.header(answerHeaders.unchangedEvents, String(knownEvents.unchanged));
     reply.header(answerHeaders.replacedEvents, String(knownEvents.replaced));
@@ -44,6 +44,7 @@ export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
   if (outsideContractCount !== undefined) {
     reply.header(answerHeaders.eventsOutsideContract, String(outsideContractCount));
   }
+  if (lateCount !== undefined) reply.header(answerHeaders.lateEvents, String(lateCount));
   return sendJson(reply, answer.status, answer.body);
 }
 

@@ -203,6 +203,9 @@ const recordedEventsHeaders: JsonObject = {
   [inCapitals(answerHeaders.eventsOutsideContract)]: textHeader(
     'How many name a contract that does not cover their time: nobody is billed. Absent when none does.',
   ),
+  [inCapitals(answerHeaders.lateEvents)]: textHeader(
+    'How many came after their period was finalized: nobody is billed. Absent when none did.',
+  ),
 };
 
 const repetitionHeader: JsonObject = {

@@ -53,6 +53,7 @@ describe('through a service of ours', () => {
       mismatches: ['amountCents', 'expiresAt'],
       knownEvents: { unchanged: 3, replaced: 2 },
       outsideContractCount: 4,
+      lateCount: 6,
     } as unknown as Answer;
     const service = await startService(createSampleEngine({ 'budgets.list': () => given }));
     const answer = await startClient(service.url).call('budgets.list', { params: { contractId: 'x' } });

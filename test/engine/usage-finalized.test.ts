@@ -50,6 +50,19 @@ describe('once an invoice is finalized', () => {
     expect(invoice?.totalCents).toBe(100);
   });
 
+  test('a call says how many of its events came late, and nothing of those that came before', async () => {
+    const event = (idempotencyKey: string, timestamp: string) => {
+      const properties = { tokens: 100 };
+      return { customerId, eventName: 'call', idempotencyKey, timestamp: `${timestamp}T00:00:00.000Z`, properties };
+    };
+    const late = event('late', '2026-01-31');
+    const events = [late, event('in time', '2026-02-28')];
+    expect(await world.billing.call('usage.ingestBatch', { body: { events } })).toMatchObject({ lateCount: 1 });
+    expect(await world.billing.call('usage.ingest', { body: late })).not.toHaveProperty('lateCount');
+    const alone = event('late, too', '2026-01-31');
+    expect(await world.billing.call('usage.ingest', { body: alone })).toMatchObject({ lateCount: 1 });
+  });
+
   test('an event of any of its finalized periods is late', async () => {
     const [, february] = await invoicesOf(world, contractId);
     await world.call('invoices.finalize', { params: { invoiceId: february?.id ?? '' } });

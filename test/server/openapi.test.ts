@@ -99,10 +99,10 @@ test('what moves an invoice describes the header that tells of a repetition, and
   );
 });
 
-test('what records events describes the headers that tell of known ones, and nothing else does', () => {
+test('what records events describes the headers that tell of known and of late ones, and nothing else does', () => {
   const telling = routed.filter(({ route, operation: { status } }) => {
     const { headers } = described(route.path, route.method).responses[String(status)] as { headers: object };
-    return 'Tallybook-Events-Unchanged' in headers && 'Tallybook-Events-Replaced' in headers;
+    return ['Unchanged', 'Replaced', 'Late'].every((name) => `Tallybook-Events-${name}` in headers);
   });
   expect(telling.map(({ name }) => name)).toEqual(['usage.ingest', 'usage.ingestBatch']);
 });

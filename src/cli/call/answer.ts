@@ -12,6 +12,7 @@ import { checkReplay } from '../operator/replay.ts';
 import { listText, render } from '../output/output.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import { warnOfLate } from '../session/late-events.ts';
 import { warnOfOutside } from '../session/outside-contract.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -190,6 +191,7 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
   }
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
   if (answer.outsideContractCount !== undefined) warnOfOutside(session, answer.outsideContractCount);
+  if (answer.lateCount !== undefined) warnOfLate(session, answer.lateCount);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }

@@ -1,10 +1,9 @@
 /** Counts the events that came after their period was finalized: an import records them, and nobody is billed (semantics 8). */
 
 import type { Billing } from '../../operations/index.ts';
-import { counted, say } from '../terminal/safe-text.ts';
-import type { Session } from '../session/session.ts';
-import { tell } from '../session/tell.ts';
 import { ifTold } from '../session/if-told.ts';
+import { warnOfLate } from '../session/late-events.ts';
+import type { Session } from '../session/session.ts';
 
 /** The count; undefined if the service does not tell, because an import does not need it. */
 export async function countLate(billing: Billing): Promise<number | undefined> {
@@ -15,10 +14,5 @@ export async function countLate(billing: Billing): Promise<number | undefined> {
 export async function tellLate(session: Session, billing: Billing, before: number | undefined): Promise<void> {
   if (before === undefined) return;
   const count = ((await countLate(billing)) ?? before) - before;
-  if (count <= 0) return;
-  tell(
-    session,
-    say`warning: ${counted(count, 'event')} came after the period was finalized: nothing is billed for that`,
-  );
-  tell(session, say`  hint: see them with: tally usage late; to bill them, send new events`);
+  if (count > 0) warnOfLate(session, count);
 }

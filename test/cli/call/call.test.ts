@@ -137,6 +137,12 @@ test.each<[string, Partial<Answer>, string]>([
     'warning: 1 event names a contract that does not cover its time: nobody is billed\n' +
       '  hint: send it again, under the same key, with the contract of that time or with none\n',
   ],
+  [
+    'came after its period was finalized',
+    { lateCount: 1 },
+    'warning: 1 event came after the period was finalized: nothing is billed for that\n' +
+      '  hint: see them with: tally usage late; to bill them, send new events\n',
+  ],
 ])('of an event that %s it is told who is billed', async (_what, answer, told) => {
   const shell = createShell({ reply: () => answer });
   const event = 'usage ingest --event-name e --external-customer-id a --timestamp 2026-03-01T00:00:00Z';
