@@ -82,7 +82,13 @@ export async function readCsv(
   const linesOf = createLineCount();
   linesOf(first);
   const rows = rest.map((parsedRow) => ({ line: linesOf(parsedRow).line, cells: parsedRow.record }));
-  return { header: first.record.map((name) => name.trim()), rows };
+  const filled = rows.filter(({ cells }) => !isBlank(cells));
+  return { header: first.record.map((name) => name.trim()), rows: filled };
+}
+
+/** Whether a row says nothing: spreadsheets write such rows behind the last one that they show. */
+export function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === '');
 }
 
 /** The parser would complain of a quote. */

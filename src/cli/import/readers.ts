@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { BadRequestError, BillingError } from '../../errors.ts';
 import { parseExactJson } from '../../exact-json.ts';
 import { limits } from '../../limits.ts';
-import { createLineCount, csvForm, rowWithoutEnd, withoutHeader } from '../files/csv-file.ts';
+import { createLineCount, csvForm, isBlank, rowWithoutEnd, withoutHeader } from '../files/csv-file.ts';
 import type { ParsedRecord } from '../files/csv-file.ts';
 import { sniffed } from './input.ts';
 import type { Bytes, ImportFormat } from './input.ts';
@@ -64,6 +64,7 @@ async function* readTable(bytes: Bytes, { delimiter, mapping: options, onStart }
       onStart?.(mapping);
       continue;
     }
+    if (isBlank(row.record)) continue;
     yield [{ ...lines, mapped: mayBeLong && isLong(row.record) ? tooLong : mapping.toEvent(row.record) }];
   }
   if (mapping === undefined) throw withoutHeader();

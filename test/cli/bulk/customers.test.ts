@@ -51,6 +51,16 @@ describe.each<Surface>(['embedded', 'http'])('customers --from, %s', (surface) =
     );
   });
 
+  test('rows without any cell filled in are none, as spreadsheets write them behind the last one', async () => {
+    const header = 'name,externalCustomerId,contact.name,contact.email,contact.roles';
+    const rows = [header, 'Acme,acme,Ada,ada@acme.example,primary', ',,,,', ' ,"",,,'];
+    const path = file('customers.csv', [...rows, 'B,,Bo,bo@b.example,primary']);
+    const words = ['customers', 'create', '--from', path, '--yes'];
+    expect((await stage.tally(words)).stderr).toMatch(/^line 5: externalCustomerId: is required/);
+    file('customers.csv', rows);
+    expect((await stage.tally(words)).stdout).toBe('1\t1\t0\t0\t0\t0\n');
+  });
+
   test('assign-csm sends 100 rows at a time, and says whom it did not find', async () => {
     const contact = 'name=Ada,email=ada@example.com,roles=primary';
     for (const index of [1, 120]) {

@@ -298,6 +298,12 @@ describe('a damaged file is a bad request', () => {
   });
 });
 
+test('rows of a table without any cell filled in are none, and those behind them are known by their lines', async () => {
+  const text = 'timestamp,customer,tokens\n2026-02-01 00:00:01,acme,1\n,,\n ,"",\n2026-02-01 00:00:02,acme\n,,\n';
+  const { rows, refused } = await importText(text, { format: 'csv', mapping: flags });
+  expect([rows, refused]).toEqual([2, [{ line: 5, reason: 'has 2 columns where the header has 3' }]]);
+});
+
 test('nothing in lines is no event and no failure', async () => {
   expect(await importText('\n\n', { format: 'jsonl' })).toMatchObject({ rows: 0, accepted: 0, isComplete: true });
 });
