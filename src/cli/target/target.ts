@@ -174,6 +174,8 @@ function remote(target: Omit<RemoteTarget, 'kind' | 'caFile'>, caFile: Setting):
     kind: 'remote',
     ...target,
     baseUrl: withoutLastSlash(target.baseUrl),
+    // A variable that is made of a file often has its line end.
+    key: target.key.trim(),
     caFile: caFile.value,
     sources: { ...target.sources, caFile: caFile.source },
   };

@@ -79,7 +79,7 @@ export function createTerminal(streams: Streams): Terminal {
     out: (text) => stdout.write(withoutSecrets(text, secrets)),
     err: (text) => stderr.write(hasBar ? aboveBar(redact(text, secrets)) : redact(text, secrets)),
     log: (text) => stderr.log(redact(text, secrets)),
-    conceal: (secret) => void secrets.add(secret),
+    conceal: (secret) => void secrets.add(secret.trim()),
     withoutSecrets: (text) => withoutSecrets(text, secrets),
     openInput: () => streams.stdin,
     openProgress() {

@@ -354,8 +354,8 @@ describe('what commands work on', () => {
       { profile: ['box', 'tally profile use'], key: ['tally_live_…ffee', expect.stringContaining('credentials.json')] },
     ],
     [
-      'a key in the environment goes before the stored one',
-      { TALLY_API_KEY: otherKey },
+      'a key in the environment, even with the line end of the file it came from, goes before the stored one',
+      { TALLY_API_KEY: `${otherKey}\r\n` },
       '',
       { key: ['tally_live_…cade', 'TALLY_API_KEY'] },
     ],

@@ -125,9 +125,9 @@ describe('streams', () => {
     );
   });
 
-  test('a concealed text reaches neither standard output nor standard error', () => {
+  test('a concealed text, with or without its line end, reaches neither standard output nor standard error', () => {
     const { stdout, stderr, terminal } = open();
-    terminal.conceal('a very secret text');
+    terminal.conceal('a very secret text\n');
     terminal.out(say`show a very secret text\n`);
     terminal.err(say`say a very secret text aloud\n`);
     expect(String(stdout.read())).toBe('show …\n');
