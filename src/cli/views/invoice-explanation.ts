@@ -21,6 +21,7 @@ export function drawInvoiceExplanation({ data }: ResponseBody<'invoices.explain'
 
 function head(data: Explained): Block {
   const { lateEventCount: late = 0, eventsDroppedBefore: mark } = data;
+  const isGivenBack = data.status === 'Cancelled' && data.lines.some(({ kind }) => kind === 'credit');
   return {
     title: say`Invoice ${data.invoiceNumber}, ${data.status}: ${money(data.totalCents)}`,
     fields: [
@@ -28,6 +29,7 @@ function head(data: Explained): Block {
       ['contract', [safe(data.contractId)]],
       ['period', [say`${data.period.start} to ${data.period.end}, the end excluded`]],
       ['figures', [basisText(data)]],
+      ['credits', isGivenBack ? [say`went back to their grants when the invoice was cancelled`] : []],
       ['events', mark === undefined ? [] : [say`those from before ${time(mark)} were dropped`]],
       ['differs', data.disagreements.map(safe)],
       ['late', late === 0 ? [] : [say`${counted(late, 'event')} of this period came too late and cost nothing`]],
