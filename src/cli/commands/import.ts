@@ -13,7 +13,6 @@ import { importEvents } from '../import/events.ts';
 import type { ImportReport } from '../import/events.ts';
 import { formatOf, importFormats } from '../import/input.ts';
 import type { ImportFormat } from '../import/input.ts';
-import { countLate, tellLate } from '../import/late.ts';
 import type { MappingOptions } from '../import/mapping.ts';
 import type { Reading } from '../import/read-in-thread.ts';
 import { openRehearsal } from '../import/rehearsal.ts';
@@ -33,7 +32,7 @@ import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import { type CommandModule, repeated } from './command.ts';
 import { tell } from '../session/tell.ts';
-import { warnOfOutside } from '../session/outside-contract.ts';
+import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
 
 interface ImportFlags {
   readonly eventName?: string;
@@ -150,9 +149,6 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
   try {
     opened = await (isRehearsal ? openRehearsal(session, target) : openForWriting(session, target));
     const watched = await watchValues(session, opened.plain);
-    // A rehearsal keeps nothing, so nothing of it is counted.
-    const counting = isRehearsal || session.flags.quiet === true ? undefined : opened.plain;
-    const lateBefore = counting === undefined ? undefined : await countLate(counting);
     const signal = stopSignal(session);
     progress = await createProgress(session, size);
     const report = await importEvents(batches, {
@@ -164,7 +160,6 @@ async function run(file: string, flags: ImportFlags, session: Session): Promise<
       onWait: isElsewhere(target) ? createWaitingNote(session) : undefined,
     });
     progress.stop();
-    if (counting !== undefined) await tellLate(session, counting, lateBefore);
     await tellReport(session, report, { flags, isRehearsal, watched });
   } finally {
     progress?.stop();
@@ -278,11 +273,12 @@ async function tellReport(
       : 'import corrected rows under the same keys (--key-column), since under others they count as additional events; see the keys with: tally usage events';
     tellSkipped(session, watched, { placeOf: (line) => `${unit} ${line}`, remedy, meters: 'with: tally meters list' });
   }
-  const { rows, accepted, known, outsideContractCount, isComplete } = report;
+  const { rows, accepted, known, outsideContractCount, lateCount, isComplete } = report;
   // An export that found nothing; as a job of every night it would bill nobody, and nobody would see it.
   if (rows === 0 && isComplete) tell(session, say`warning: there is no row: nothing is imported`);
   if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
   if (outsideContractCount > 0) warnOfOutside(session, outsideContractCount);
+  if (lateCount > 0) warnOfLate(session, lateCount, isRehearsal);
   // A person has read the first ones by then, and all of a large file's would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...known, ...refusals };

@@ -23,6 +23,8 @@ export interface ImportReport {
   readonly known: KnownEvents | undefined;
   /** Those accepted that name a contract that does not serve at their time, as far as the service tells. */
   readonly outsideContractCount: number;
+  /** Those accepted that came after their period was finalized, as far as the service tells. */
+  readonly lateCount: number;
   /** False if it was stopped: rows up to `lastLine` are done, and the rest was not read. */
   readonly isComplete: boolean;
   readonly lastLine: number;
@@ -52,6 +54,7 @@ export async function importEvents(
   let accepted = 0;
   let known: KnownEvents | undefined = { unchanged: 0, replaced: 0 };
   let outsideContractCount = 0;
+  let lateCount = 0;
   let isBegun = false;
   let lastLine = 0;
   let unit: RowUnit = 'line';
@@ -62,14 +65,16 @@ export async function importEvents(
     refused: refused.toSorted((one, other) => one.line - other.line),
     known,
     outsideContractCount,
+    lateCount,
     isComplete,
     lastLine,
     unit,
   });
-  const onAnswer = ({ knownEvents: more, outsideContractCount: outside = 0 }: Told): void => {
+  const onAnswer = ({ knownEvents: more, outsideContractCount: outside = 0, lateCount: late = 0 }: Told): void => {
     isBegun = true;
     known = known && more && { unchanged: known.unchanged + more.unchanged, replaced: known.replaced + more.replaced };
     outsideContractCount += outside;
+    lateCount += late;
   };
   try {
     for await (const batch of batches) {
@@ -90,7 +95,7 @@ export async function importEvents(
 
 type Rows = Pick<Batch, 'events' | 'lines' | 'requestHash'>;
 
-type Told = Pick<Answer, 'knownEvents' | 'outsideContractCount'>;
+type Told = Pick<Answer, 'knownEvents' | 'outsideContractCount' | 'lateCount'>;
 
 interface Sending extends Pick<SendingOptions, 'billing' | 'onAccepted' | 'onWait'> {
   readonly signal: AbortSignal | undefined;

@@ -47,6 +47,7 @@ test('every row becomes one event, however often the file is imported', async ()
       refused: [],
       known: { unchanged: time === 0 ? 0 : 4, replaced: 0 },
       outsideContractCount: 0,
+      lateCount: 0,
       isComplete: true,
       lastLine: 5,
       unit: 'line',
