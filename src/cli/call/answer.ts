@@ -63,7 +63,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   await request.onShown();
   if (command.isSecret) noteSecret(command, answer, { session, shown });
   note(request, answer, session);
-  if (isEmptyPage(answer)) await tellUnknownFilters(command, input, { billing, session });
+  if (isEmptyList(command, answer)) await tellUnknownFilters(command, input, { billing, session });
   if (command.operation === grantOperation) {
     const { printReceipt } = await import('./grant-receipt.ts');
     await printReceipt(answer, input, { billing, session });
@@ -112,8 +112,9 @@ async function tellUnknownFilters(
   input: CallInput,
   { billing, session }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
-  const { unknownFilters } = await import('./unknown-filter.ts');
-  for (const sentence of await unknownFilters(command, input, billing)) tell(session, sentence);
+  const { emptySpans, unknownFilters } = await import('./unknown-filter.ts');
+  const sentences = [...emptySpans(command, input), ...(await unknownFilters(command, input, billing))];
+  for (const sentence of sentences) tell(session, sentence);
 }
 
 /** Reports work done only in part, or a check's findings, by the exit code; the rest has been printed. */
@@ -140,9 +141,9 @@ interface Page {
   readonly hasMore: boolean;
 }
 
-function isEmptyPage({ body }: Answer): boolean {
-  const { data } = body as unknown as Partial<Page>;
-  return Array.isArray(data) && data.length === 0;
+function isEmptyList({ view }: CommandSpec, { body }: Answer): boolean {
+  const { isList, rows } = rowsOf(body, view);
+  return isList && rows.length === 0;
 }
 
 /** The secret is the first cell in the table of such a command. */

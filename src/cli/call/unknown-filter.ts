@@ -1,9 +1,10 @@
-/** Why a list is empty: its filter names something that does not exist. */
+/** Why a list is empty: its filter names something that does not exist, or leaves no time. */
 
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
+import { instantOf } from '../command-line/instant-flag.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { choiceOf, customersCalled, withOwnId } from './customers-meant.ts';
 import { isThere, meantById, nounOf } from './kinds-of-id.ts';
@@ -51,6 +52,25 @@ export async function unknownFilters(command: CommandSpec, input: CallInput, bil
   // The list was printed, so a key that may read nothing else is no failure.
   const told = await ifTold(async () => await Promise.all(found));
   return (told ?? []).filter((sentence) => sentence !== undefined);
+}
+
+/** The filters by which lists begin and end in time. */
+const spans = [
+  ['start', 'end'],
+  ['createdAfter', 'createdBefore'],
+] as const;
+
+/** A sentence for each span of a list's filters that ends before it has begun, or just then. */
+export function emptySpans({ flags }: CommandSpec, { query }: CallInput): SafeText[] {
+  return spans.flatMap((names) => {
+    const ends = flags.filter(
+      ({ in: place, name }) => place === 'query' && (names as readonly string[]).includes(name),
+    );
+    const [begin, end] = ends.map(({ flag, name }) => instantOf(`--${flag}`, query?.[name]?.toString()));
+    if (begin === undefined || end === undefined || Temporal.Instant.compare(begin, end) < 0) return [];
+    const between = ends.map(({ flag }) => `--${flag}`).join(' and ');
+    return [say`nothing can be between ${between}: the second, which is excluded, must be later`];
+  });
 }
 
 async function unlessThere(kind: 'plans' | 'products', id: string, billing: Billing): Promise<SafeText | undefined> {

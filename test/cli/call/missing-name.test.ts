@@ -60,6 +60,23 @@ test.each(['acme', 'ADA@acme.example', 'Ac'])(
   },
 );
 
+test.each([
+  ['credits ledger CONTRACT', 'created-after', 'created-before'],
+  ['invoices list', 'created-after', 'created-before'],
+  ['usage events', 'start', 'end'],
+])('%s says that nothing can be between two instants of which the second is not later', async (command, from, to) => {
+  const words = command.replace('CONTRACT', contract).split(' ');
+  const told = `nothing can be between --${from} and --${to}: the second, which is excluded, must be later\n`;
+  for (const [day, isTold] of [
+    ['2026-03-01', true],
+    ['2026-03-02', true],
+    ['2026-03-03', false],
+  ] as const) {
+    const { stdout, stderr, exitCode } = await stage.tally([...words, `--${from}`, '2026-03-02', `--${to}`, day]);
+    expect([stdout, stderr.includes(told), exitCode]).toEqual(['', isTold, 0]);
+  }
+});
+
 test('where a piece of a name is that of several customers, all of them are named as long as they are few', async () => {
   const words = ['customers', 'create', '--name', 'Acme Two', '--contact', 'name=B,email=b@acme.example,roles=primary'];
   const other = (await stage.tally([...words, '-o', 'name'])).stdout.trim();
