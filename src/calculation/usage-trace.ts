@@ -77,7 +77,7 @@ export interface UsageTracer {
 interface Group {
   readonly groupValues: GroupValues;
   readonly aggregate: Aggregate;
-  /** What the event read that decided. */
+  /** What `decidedBy` brought it to. */
   quantity: Big;
   withoutKeyCount: number;
   first: TracedEvent | undefined;

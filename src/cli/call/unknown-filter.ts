@@ -2,9 +2,9 @@
 
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
+import { startOf } from '../../operations/field-rules.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
-import { instantOf } from '../command-line/instant-flag.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { choiceOf, customersCalled, withOwnId } from './customers-meant.ts';
 import { isThere, meantById, nounOf } from './kinds-of-id.ts';
@@ -63,12 +63,9 @@ const spans = [
 /** A sentence for each span of a list's filters that ends before it has begun, or just then. */
 export function emptySpans({ flags }: CommandSpec, { query }: CallInput): SafeText[] {
   return spans.flatMap((names) => {
-    const ends = flags.filter(
-      ({ in: place, name }) => place === 'query' && (names as readonly string[]).includes(name),
-    );
-    const [begin, end] = ends.map(({ flag, name }) => instantOf(`--${flag}`, query?.[name]?.toString()));
-    if (begin === undefined || end === undefined || Temporal.Instant.compare(begin, end) < 0) return [];
-    const between = ends.map(({ flag }) => `--${flag}`).join(' and ');
+    const [begin, end] = names.map((name) => startOf(String(query?.[name])));
+    if (begin === undefined || end === undefined || begin < end) return [];
+    const between = names.map((name) => `--${flags.find((flag) => flag.name === name)?.flag}`).join(' and ');
     return [say`nothing can be between ${between}: the second, which is excluded, must be later`];
   });
 }

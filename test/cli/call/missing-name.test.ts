@@ -69,6 +69,7 @@ test.each([
   const told = `nothing can be between --${from} and --${to}: the second, which is excluded, must be later\n`;
   for (const [day, isTold] of [
     ['2026-03-01', true],
+    ['2026-03-02T01:00:00.0000000000+02:00', true],
     ['2026-03-02', true],
     ['2026-03-03', false],
   ] as const) {
