@@ -113,7 +113,7 @@ async function tellUnknownFilters(
   { billing, session }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
   const { emptySpans, unknownFilters } = await import('./unknown-filter.ts');
-  const sentences = [...emptySpans(command, input), ...(await unknownFilters(command, input, billing))];
+  const sentences = [...(await emptySpans(command, input)), ...(await unknownFilters(command, input, billing))];
   for (const sentence of sentences) tell(session, sentence);
 }
 

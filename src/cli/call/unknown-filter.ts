@@ -2,7 +2,6 @@
 
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import { startOf } from '../../operations/field-rules.ts';
 import { referenced } from '../../operations/references.ts';
 import type { ReferenceKind } from '../../operations/references.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
@@ -61,9 +60,13 @@ const spans = [
 ] as const;
 
 /** A sentence for each span of a list's filters that ends before it has begun, or just then. */
-export function emptySpans({ flags }: CommandSpec, { query }: CallInput): SafeText[] {
-  return spans.flatMap((names) => {
-    const [begin, end] = names.map((name) => startOf(String(query?.[name])));
+export async function emptySpans({ flags }: CommandSpec, { query = {} }: CallInput): Promise<SafeText[]> {
+  const given = spans.filter((names) => names.every((name) => query[name] !== undefined));
+  if (given.length === 0) return [];
+  // Not before: the rule makes forms that other lists have no use for.
+  const { startOf } = await import('../../operations/field-rules.ts');
+  return given.flatMap((names) => {
+    const [begin, end] = names.map((name) => startOf(String(query[name])));
     if (begin === undefined || end === undefined || begin < end) return [];
     const between = names.map((name) => `--${flags.find((flag) => flag.name === name)?.flag}`).join(' and ');
     return [say`nothing can be between ${between}: the second, which is excluded, must be later`];
