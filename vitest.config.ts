@@ -44,9 +44,9 @@ export default defineConfig({
       'test/support/bundle-setup.ts',
     ],
     include: ['test/**/*.test.ts'],
-    // Real databases and child processes: a cold machine with two cores needs more than the default five seconds.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Real databases and child processes: a cold machine whose two cores others use as well needs more than the default five seconds.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     expect: {
       // The second that is usual is less than a busy machine may let anything wait.
       poll: { timeout: 20_000 },

@@ -65,7 +65,7 @@ test('what deliver sends, listen verifies and prints', async () => {
   const env = home();
   const { id, secret } = await registered('http://127.0.0.1:1/', env);
   const listening = start('webhooks listen', { ...env, TALLY_WEBHOOK_SECRET: secret });
-  const url = await vi.waitUntil(() => /http:\S+/.exec(listening.stderr)?.[0], { timeout: 10_000 });
+  const url = await vi.waitUntil(() => /http:\S+/.exec(listening.stderr)?.[0], { timeout: 30_000 });
   await tally(`webhooks update ${id} --url ${url} --allow-private`, env);
   expect(await tally('webhooks trigger credit.budget.exhausted', env)).toMatchObject({ code: 0, stderr: '' });
   const delivered = await tally('webhooks deliver --allow-private-webhooks -o json', env);
@@ -114,9 +114,9 @@ test('serve sends what other processes leave in the outbox', async () => {
   const receiver = await startReceiver();
   const { secret } = await registered(receiver.url, env);
   const served = start('serve --port 0 --allow-private-webhooks', env);
-  await vi.waitUntil(() => served.stdout.includes('listening'), { timeout: 10_000 });
+  await vi.waitUntil(() => served.stdout.includes('listening'), { timeout: 30_000 });
   await tally('webhooks trigger customer.created', env);
-  await vi.waitUntil(() => receiver.received.length === 1, { timeout: 10_000 });
+  await vi.waitUntil(() => receiver.received.length === 1, { timeout: 30_000 });
   expect(receiver.received.map((received) => signersOf(received, [secret]))).toEqual([[true]]);
 }, 30_000);
 

@@ -33,7 +33,7 @@ async function listen(flags: readonly string[] = [], out?: Terminal['out']): Pro
   });
   const running = shell.run(['webhooks', 'listen', ...flags]);
   onTestFinished(() => stop());
-  const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0], { timeout: 10_000 });
+  const url = await vi.waitUntil(() => /http:\S+/.exec(terminal.written.stderr)?.[0], { timeout: 30_000 });
   const ended = running.then(({ code }) => code);
   return {
     url,

@@ -58,42 +58,38 @@ async function openShell(type = 'xterm') {
   return person;
 }
 
-describe.skipIf(isMissing)(
-  'a question after Ctrl-Z and fg (skipped without bash and script)',
-  { timeout: 30_000 },
-  () => {
-    test('goes on where it was, as often as that is done', async () => {
-      const person = await openShell();
-      try {
-        for (const [typed, answer] of [
-          ['Ac', 'Ac'],
-          ['me', 'Acme'],
-        ] as const) {
-          await person.stopsAndGoesOn();
-          person.type(typed);
-          await person.sees(`text) ${answer}`);
-        }
-        person.type('\r');
-        await person.sees('"name": "Acme"');
-      } finally {
-        expect(await person.leaves()).toEqual([0, null]);
-      }
-    });
-
-    test('is refused by the end of input, as it is without them', async () => {
-      const person = await openShell();
-      try {
+describe.skipIf(isMissing)('a question after Ctrl-Z and fg (skipped without bash and script)', () => {
+  test('goes on where it was, as often as that is done', async () => {
+    const person = await openShell();
+    try {
+      for (const [typed, answer] of [
+        ['Ac', 'Ac'],
+        ['me', 'Acme'],
+      ] as const) {
         await person.stopsAndGoesOn();
-        person.type(endOfInput);
-        await person.sees('nothing was entered: nothing was done');
-        person.type('echo "code $?"\n');
-        await person.sees('code 11');
-      } finally {
-        expect(await person.leaves()).toEqual([0, null]);
+        person.type(typed);
+        await person.sees(`text) ${answer}`);
       }
-    });
-  },
-);
+      person.type('\r');
+      await person.sees('"name": "Acme"');
+    } finally {
+      expect(await person.leaves()).toEqual([0, null]);
+    }
+  });
+
+  test('is refused by the end of input, as it is without them', async () => {
+    const person = await openShell();
+    try {
+      await person.stopsAndGoesOn();
+      person.type(endOfInput);
+      await person.sees('nothing was entered: nothing was done');
+      person.type('echo "code $?"\n');
+      await person.sees('code 11');
+    } finally {
+      expect(await person.leaves()).toEqual([0, null]);
+    }
+  });
+});
 
 test.skipIf(isMissing).each(['xterm', 'dumb'])(
   'Ctrl-C at a question ends it in words, also on TERM=%s',
