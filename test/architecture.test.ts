@@ -27,7 +27,7 @@ const arrows: Record<string, { readonly all: readonly string[]; readonly types?:
 
 /** Files that every layer may import, and that import only each other. */
 const rootFiles = new Set([
-  'answer-headers',
+  'answer-facts',
   'assert',
   'canonical-json',
   'counted',

@@ -168,7 +168,7 @@ const { output } = await bundle.write({
       {
         name: 'base',
         test: ours(
-          'answer-headers',
+          'answer-facts',
           'assert',
           'digest',
           'errors',
@@ -260,8 +260,8 @@ writeFileSync(join(outputFolder, 'pack.txt'), packOf(output.filter((file) => fil
 const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 writeFileSync(join(outputFolder, 'licenses.txt'), licensesOf(modules));
 
-// These four files alone have the public types of the library; types of its parts and of other libraries are not needed.
-for (const name of ['library/library', 'library/operations', 'errors', 'exact-json']) {
+// These five files alone have the public types of the library; types of its parts and of other libraries are not needed.
+for (const name of ['library/library', 'library/operations', 'answer-facts', 'errors', 'exact-json']) {
   const path = join(outputFolder, 'types', `${name}.d.cts`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, declarationsOf(join(root, `src/${name}.ts`)));

@@ -1,6 +1,6 @@
 /** The service behind HTTP as a `Billing`: each call becomes a request, and gives the same answer as the engine. */
 
-import { answerHeaders } from '../answer-headers.ts';
+import { serviceHeaders } from '../answer-facts.ts';
 import { BillingError, UnsentError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
@@ -99,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
       isOpen ||= found.kind === 'answer' ? leavesOpen(found) : found.mayHaveArrived;
       const outcome = found.kind === 'answer' ? found : { ...found, mayHaveArrived: isOpen };
       if (outcome.kind === 'answer') last = { answer: outcome, sentAt, receivedAt: options.now() };
-      if (outcome.kind === 'answer' && outcome.headers[answerHeaders.version] !== undefined) isTallybook = true;
+      if (outcome.kind === 'answer' && outcome.headers[serviceHeaders.version] !== undefined) isTallybook = true;
       const delayMilliseconds = retryDelay({
         outcome,
         attempt,
@@ -155,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     call,
     proxy: proxy && new URL(proxy.url).origin,
-    connection: () => (last === undefined ? undefined : factsOf(last)),
+    connection: () => (last === undefined ? undefined : connectionFactsOf(last)),
     close: async () => transport.close(),
   };
 }
@@ -168,8 +168,8 @@ interface Exchanged {
 }
 
 /** The Date header names a whole second that had begun: its middle is compared with the middle of the exchange. */
-function factsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): ConnectionFacts {
-  const [date, version] = [Date.parse(headers['date'] ?? ''), headers[answerHeaders.version]];
+function connectionFactsOf({ answer: { headers }, sentAt, receivedAt }: Exchanged): ConnectionFacts {
+  const [date, version] = [Date.parse(headers['date'] ?? ''), headers[serviceHeaders.version]];
   return {
     latencyMilliseconds: receivedAt - sentAt,
     ...(Number.isNaN(date) ? {} : { clockAheadMilliseconds: Math.round(date + 500 - (sentAt + receivedAt) / 2) }),

@@ -1,6 +1,6 @@
 /** Turns an HTTP answer back into what the engine would have given: an Answer, or a BillingError of the same class. */
 
-import { answerHeaders } from '../answer-headers.ts';
+import { factsOf, serviceHeaders } from '../answer-facts.ts';
 import {
   BadRequestError,
   BillingError,
@@ -53,26 +53,7 @@ export function readAnswer(answer: HttpAnswer, reading: Reading): Answer {
   const found = answered(operation, json);
   const body = hasDecimals === true ? withPlainCounts(found, operation.response) : found;
   if (body === undefined) throw invalidResponse(answer, problem ?? wantOf(operation), reading);
-  const etag = headers['etag'] === undefined ? undefined : /^(?:W\/)?"(.*)"$/.exec(headers['etag'])?.[1];
-  const mismatches = headers[answerHeaders.mismatches]?.split(',').map((name) => name.trim());
-  const unchanged = countOf(headers[answerHeaders.unchangedEvents]);
-  const replaced = countOf(headers[answerHeaders.replacedEvents]);
-  const outsideContractCount = countOf(headers[answerHeaders.eventsOutsideContract]);
-  const lateCount = countOf(headers[answerHeaders.lateEvents]);
-  return {
-    status,
-    body: body as Answer['body'],
-    ...(etag === undefined ? {} : { etag }),
-    ...(headers[answerHeaders.replayed] === 'true' ? { isReplay: true } : {}),
-    ...(mismatches === undefined ? {} : { mismatches }),
-    ...(unchanged === undefined || replaced === undefined ? {} : { knownEvents: { unchanged, replaced } }),
-    ...(outsideContractCount === undefined ? {} : { outsideContractCount }),
-    ...(lateCount === undefined ? {} : { lateCount }),
-  };
-}
-
-function countOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return { status, body: body as Answer['body'], ...factsOf(headers) };
 }
 
 interface Json {
@@ -150,7 +131,7 @@ export function leavesOpen(answer: HttpAnswer): boolean {
 
 /** What whoever runs the service needs in order to find the request. */
 function answeredBy({ status, headers }: HttpAnswer): Pick<ErrorOptions, 'requestId' | 'answeredStatus'> {
-  return { requestId: /^[!-~]{1,100}$/.exec(headers[answerHeaders.requestId] ?? '')?.[0], answeredStatus: status };
+  return { requestId: /^[!-~]{1,100}$/.exec(headers[serviceHeaders.requestId] ?? '')?.[0], answeredStatus: status };
 }
 
 function optionsOf(
@@ -172,7 +153,7 @@ function optionsOf(
     unavailable: later,
     internal: `${howToCheck?.hint ?? later}; if it fails again, tell whoever runs the service${told}`,
   };
-  const hint = ownHints[kind] ?? hintOf(answer.headers[answerHeaders.hint]) ?? otherwise[kind];
+  const hint = ownHints[kind] ?? hintOf(answer.headers[serviceHeaders.hint]) ?? otherwise[kind];
   // Also for a gateway's answer, whose kind is that of a bug.
   const isRetryable = temporaryStatuses.has(answer.status) ? true : undefined;
   return { ...facts, hint, retryAfterSeconds, isRetryable };

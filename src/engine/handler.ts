@@ -2,7 +2,8 @@
 
 import type * as z from 'zod';
 
-import type { Caller, KnownEvents } from '../operations/index.ts';
+import type { AnswerFacts } from '../answer-facts.ts';
+import type { Caller } from '../operations/index.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { ParsedInput } from '../operations/parse.ts';
 import type { Transaction } from '../store/database.ts';
@@ -42,16 +43,8 @@ export interface CallContext {
 }
 
 /** What a handler answers; the body is not yet checked against the declaration. */
-export interface Result<O extends Operation> {
+export interface Result<O extends Operation> extends Omit<AnswerFacts, 'followsOpenTry'> {
   readonly body: z.output<O['response']>;
-  readonly etag?: string;
-  /** Nothing was done: an earlier request with the same idempotency member made what is answered, or it was so before. */
-  readonly isReplay?: boolean;
-  readonly mismatches?: readonly string[];
-  readonly knownEvents?: KnownEvents;
-  readonly outsideContractCount?: number;
-  readonly lateCount?: number;
-  readonly aheadOfClock?: string;
   /**
    * What a reading found worth recording, run in a write of its own after the answer was built. It may be lost (the
    * database may be read-only), so only what the next reading would find again belongs here.

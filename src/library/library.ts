@@ -4,6 +4,7 @@
  * environment what a URL leaves out.
  */
 
+import type { AnswerFacts } from '../answer-facts.ts';
 import { createClient as connect } from '../client/client.ts';
 import type { Billing as InnerBilling } from '../operations/index.ts';
 import type { Operations } from './operations.ts';
@@ -36,24 +37,10 @@ export type AnswerBody<N extends OperationName> = Operations[N]['answer'];
 export type InputArguments<N extends OperationName> =
   Readonly<Record<string, never>> extends Input<N> ? [input?: Input<N>] : [input: Input<N>];
 
-export interface Answer<N extends OperationName> {
+export interface Answer<N extends OperationName> extends AnswerFacts {
   /** What HTTP answers: 200, 201 or 202. */
   readonly status: number;
   readonly body: AnswerBody<N>;
-  /** Version of what was read or written, to be given as `ifMatch`; where the operation is versioned. */
-  readonly etag?: string;
-  /** An earlier request with the same externalId made this entry, or the invoice was so already: nothing was done now. */
-  readonly isReplay?: boolean;
-  /** A try of this write before the one that was answered may have been carried out; what `isReplay` found may be its work. */
-  readonly followsOpenTry?: true;
-  /** Members in which a replayed request differs from the first one. */
-  readonly mismatches?: readonly string[];
-  /** Of recorded events: how many were recorded before with the same content, and how many replaced an earlier version. */
-  readonly knownEvents?: { readonly unchanged: number; readonly replaced: number };
-  /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
-  readonly outsideContractCount?: number;
-  /** How many came after their period was finalized, so that nobody is billed; absent where none did. */
-  readonly lateCount?: number;
 }
 
 /** The service as one caller sees it, in this process or behind HTTP. */

@@ -6,8 +6,11 @@
 
 import type * as z from 'zod';
 
+import type { AnswerFacts } from '../answer-facts.ts';
 import { onceEach } from '../once.ts';
 import type { CallInput, Operation, Outline, Scope } from './operation.ts';
+
+export type { KnownEvents } from '../answer-facts.ts';
 
 /** A room has the same name in every layer. */
 const rooms = {
@@ -115,37 +118,10 @@ function unknownOperation(name: string): TypeError {
 /** The body that a handler returns and a caller gets. */
 export type ResponseBody<N extends OperationName> = z.output<OperationTable[N]['response']>;
 
-/** What became of recorded events that were not new. */
-export interface KnownEvents {
-  /** Recorded before with the same content. */
-  readonly unchanged: number;
-  /** Took the place of an earlier version, under the same idempotency key. */
-  readonly replaced: number;
-}
-
 /** What a call that succeeded came to; a failure is a BillingError instead. */
-export interface Answer<N extends OperationName = OperationName> {
+export interface Answer<N extends OperationName = OperationName> extends AnswerFacts {
   readonly status: number;
   readonly body: ResponseBody<N>;
-  /** Version of what was read or written, where the operation is versioned. */
-  readonly etag?: string;
-  /** An earlier request with the same externalId made this entry, or the invoice was so already: nothing was done now. */
-  readonly isReplay?: boolean;
-  /** A try of this write before the one that was answered may have been carried out; what `isReplay` found may be its work. */
-  readonly followsOpenTry?: true;
-  /** Members in which a replayed request differs from the first one (semantics 9). */
-  readonly mismatches?: readonly string[];
-  /** Present where events were recorded; a service that is not ours does not tell. */
-  readonly knownEvents?: KnownEvents;
-  /** How many of them name a contract that does not serve at their time, so that nobody is billed; absent where none does. */
-  readonly outsideContractCount?: number;
-  /** How many came after their period was finalized, so that nobody is billed; absent where none did. */
-  readonly lateCount?: number;
-  /**
-   * When the newest row was recorded, where the clock of the machine is far behind that: new rows then get that time, and
-   * nothing falls due. Only for writes in this process.
-   */
-  readonly aheadOfClock?: string;
 }
 
 /** The service as its callers see it, whether in this process or behind HTTP. */

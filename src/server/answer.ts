@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import type { FastifyReply } from 'fastify';
 
-import { answerHeaders } from '../answer-headers.ts';
+import { headersOf, serviceHeaders } from '../answer-facts.ts';
 import {
   BadRequestError,
   BillingError,
@@ -23,29 +23,15 @@ const jsonType = 'application/json; charset=utf-8';
 /** Headers of every response; a client recognises an instance of ours by the first. */
 export function commonHeaders(version: string, requestId: string): Record<string, string> {
   return {
-    [answerHeaders.version]: version,
-    [answerHeaders.requestId]: requestId,
+    [serviceHeaders.version]: version,
+    [serviceHeaders.requestId]: requestId,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
 }
 
-/** Facts beside the body go into headers: version, how a replay differs (semantics 9 and 10), counts of events. */
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
-  if (answer.etag !== undefined) reply.header('etag', `"${answer.etag}"`);
-  if (answer.isReplay === true) reply.header(answerHeaders.replayed, 'true');
-  const mismatches = (answer.mismatches ?? []).filter((name) => /^[\w.[\]-]{1,100}$/.test(name));
-  if (mismatches.length > 0) reply.header(answerHeaders.mismatches, mismatches.join(','));
-  const { knownEvents, outsideContractCount, lateCount } = answer;
-  if (knownEvents !== undefined) {
-    reply.header(answerHeaders.unchangedEvents, String(knownEvents.unchanged));
-    reply.header(answerHeaders.replacedEvents, String(knownEvents.replaced));
-  }
-  if (outsideContractCount !== undefined) {
-    reply.header(answerHeaders.eventsOutsideContract, String(outsideContractCount));
-  }
-  if (lateCount !== undefined) reply.header(answerHeaders.lateEvents, String(lateCount));
-  return sendJson(reply, answer.status, answer.body);
+  return sendJson(reply.headers(headersOf(answer)), answer.status, answer.body);
 }
 
 /** Exact numbers keep their digits. */
@@ -59,7 +45,7 @@ export function sendFailure(reply: FastifyReply, failure: BillingError): Fastify
   if (failure.kind === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (retryable) reply.header('retry-after', String(failure.retryAfterSeconds ?? 1));
   if (failure.hint !== undefined && failure.hint !== errorFacts[failure.kind].hint) {
-    reply.header(answerHeaders.hint, encodeURIComponent(failure.hint.toWellFormed()));
+    reply.header(serviceHeaders.hint, encodeURIComponent(failure.hint.toWellFormed()));
   }
   // The rest of a refused body is read and dropped, so that its sender gets to read the answer.
   reply.removeHeader('connection');

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 
-import { answerHeaders } from '../answer-headers.ts';
+import { factHeaders, serviceHeaders } from '../answer-facts.ts';
 import { errorFacts } from '../errors.ts';
 import type { ErrorKind } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -172,10 +172,10 @@ function responsesOf(operation: Operation): JsonObject {
   const success: JsonObject = {
     description: operation.summary,
     headers: {
-      [answerHeaders.requestId]: textHeader('Names this request in the logs of the service.'),
-      ...(operation.versioned === true ? { ETag: textHeader('Version of the answer.') } : {}),
-      ...(operation.recordsEvents === true ? recordedEventsHeaders : {}),
-      ...(operation.tellsRepetition === true ? repetitionHeader : {}),
+      [serviceHeaders.requestId]: textHeader('Names this request in the logs of the service.'),
+      ...(operation.versioned === true ? { ETag: textHeader(factHeaders.etag.about) } : {}),
+      ...(operation.recordsEvents === true ? factsOfEvents : {}),
+      ...(operation.tellsRepetition === true ? headersFor('isReplay') : {}),
     },
     content: { 'application/json': { schema: schemaOf(operation.response, 'output') } },
   };
@@ -195,24 +195,12 @@ function responsesOf(operation: Operation): JsonObject {
   };
 }
 
-const recordedEventsHeaders: JsonObject = {
-  [inCapitals(answerHeaders.unchangedEvents)]: textHeader('How many events were recorded before just as they are.'),
-  [inCapitals(answerHeaders.replacedEvents)]: textHeader(
-    'How many took the place of an earlier version, under the same key.',
-  ),
-  [inCapitals(answerHeaders.eventsOutsideContract)]: textHeader(
-    'How many name a contract that does not cover their time: nobody is billed. Absent when none does.',
-  ),
-  [inCapitals(answerHeaders.lateEvents)]: textHeader(
-    'How many came after their period was finalized: nobody is billed. Absent when none did.',
-  ),
-};
+const factsOfEvents = headersFor('unchanged', 'replaced', 'outsideContractCount', 'lateCount');
 
-const repetitionHeader: JsonObject = {
-  [inCapitals(answerHeaders.replayed)]: textHeader(
-    'true where it had been done before and nothing was changed now, and absent from other answers.',
-  ),
-};
+function headersFor(...facts: readonly (keyof typeof factHeaders)[]): JsonObject {
+  const described = facts.map((fact) => factHeaders[fact]);
+  return Object.fromEntries(described.map(({ name, about }) => [inCapitals(name), textHeader(about)]));
+}
 
 function replayOf(success: JsonObject): JsonObject {
   return {
@@ -220,10 +208,8 @@ function replayOf(success: JsonObject): JsonObject {
     description: 'What an earlier request with the same idempotency member made; nothing was created now.',
     headers: {
       ...(success['headers'] as JsonObject),
-      [inCapitals(answerHeaders.replayed)]: textHeader('true, and absent from other answers.'),
-      [inCapitals(answerHeaders.mismatches)]: textHeader(
-        'Members in which this request differs from the earlier one, separated by commas.',
-      ),
+      [inCapitals(factHeaders.isReplay.name)]: textHeader('true, and absent from other answers.'),
+      ...headersFor('mismatches'),
     },
   };
 }

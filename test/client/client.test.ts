@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { answerHeaders } from '../../src/answer-headers.ts';
+import { factHeaders } from '../../src/answer-facts.ts';
 import {
   BillingError,
   errorFacts,
@@ -51,16 +51,16 @@ describe('through a service of ours', () => {
       etag: 'v7',
       isReplay: true,
       mismatches: ['amountCents', 'expiresAt'],
-      knownEvents: { unchanged: 3, replaced: 2 },
       outsideContractCount: 4,
       lateCount: 6,
+      knownEvents: { unchanged: 3, replaced: 2 },
     } as unknown as Answer;
     const service = await startService(createSampleEngine({ 'budgets.list': () => given }));
     const answer = await startClient(service.url).call('budgets.list', { params: { contractId: 'x' } });
     expect(JSON.stringify(answer)).toBe(JSON.stringify(given));
   });
 
-  test.each([answerHeaders.unchangedEvents, answerHeaders.replacedEvents])(
+  test.each([factHeaders.unchanged.name, factHeaders.replaced.name])(
     'of the events that were known, %s alone says nothing',
     async (header) => {
       const service = await startFakeService({ headers: { ...json, [header]: '3' }, body: '{"status":"accepted"}' });
@@ -69,13 +69,13 @@ describe('through a service of ours', () => {
   );
 
   test.each(['-1', '1.5', 'many', '1234567890'])('a count of %s is none', async (count) => {
-    const headers = { ...json, [answerHeaders.eventsOutsideContract]: count };
+    const headers = { ...json, [factHeaders.outsideContractCount.name]: count };
     const service = await startFakeService({ headers, body: '{"status":"accepted"}' });
     expect(await startClient(service.url).call('usage.ingestBatch')).not.toHaveProperty('outsideContractCount');
   });
 
   test('a list in a header may have spaces, as proxies write it', async () => {
-    const headers = { ...json, [answerHeaders.mismatches]: 'amountCents , expiresAt' };
+    const headers = { ...json, [factHeaders.mismatches.name]: 'amountCents , expiresAt' };
     const service = await startFakeService({ headers, body: '{"data":{"id":"x"}}' });
     const granting = startClient(service.url).call('credits.grant', { params: { contractId: 'x' } });
     expect(await granting).toMatchObject({ mismatches: ['amountCents', 'expiresAt'] });

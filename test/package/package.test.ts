@@ -46,6 +46,7 @@ test('holds the launcher, the bundle, its types, completions, manual, pages, sch
     'dist/licenses.txt',
     'dist/main.txt',
     'dist/pack.txt',
+    'dist/types/answer-facts.d.cts',
     'dist/types/errors.d.cts',
     'dist/types/exact-json.d.cts',
     'dist/types/library/library.d.cts',

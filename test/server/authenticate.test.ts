@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { answerHeaders } from '../../src/answer-headers.ts';
+import { serviceHeaders } from '../../src/answer-facts.ts';
 import { UnauthorizedError } from '../../src/errors.ts';
 import { allOperations } from '../../src/operations/all.ts';
 import { scopes } from '../../src/operations/operation.ts';
@@ -125,7 +125,7 @@ describe('browsers', () => {
     for (const method of ['GET', 'OPTIONS']) {
       const reply = await service.send('/v1/customers', { method, headers: { origin } });
       expect([reply.status, reply.message]).toEqual([403, 'requests from web pages are not accepted']);
-      const hint = decodeURIComponent(String(reply.headers[answerHeaders.hint]));
+      const hint = decodeURIComponent(String(reply.headers[serviceHeaders.hint]));
       expect(hint).toBe('call the service without an Origin header');
       expect(reply.headers['access-control-allow-origin']).toBeUndefined();
     }
@@ -145,7 +145,7 @@ describe('browsers', () => {
     const service = await startService();
     const { status, message, headers } = await service.send('/healthz', { headers: { host } });
     expect([status, message]).toEqual([403, 'this service answers only to the names of this machine']);
-    expect(decodeURIComponent(String(headers[answerHeaders.hint]))).toBe('use 127.0.0.1 or localhost in the URL');
+    expect(decodeURIComponent(String(headers[serviceHeaders.hint]))).toBe('use 127.0.0.1 or localhost in the URL');
   });
 
   test.each(['localhost', 'LOCALHOST:1', '127.0.0.1:8787', '127.8.9.1', '[::1]', '[::1]:80'])(
