@@ -3,7 +3,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { createEngine } from '../src/engine/engine.ts';
-import { limits } from '../src/limits.ts';
 import type { Moment } from '../src/operations/field-rules.ts';
 import type { Engine } from '../src/operations/index.ts';
 import { openStore } from '../src/store/open.ts';
@@ -14,8 +13,7 @@ export const machineTime = (): Moment => ({ epochMilliseconds: Date.now() });
 
 /** Closing the engine closes the store. */
 export function engineOn(store: Store, now = machineTime): Engine {
-  const { finalizationGraceHours } = limits;
-  return createEngine({ store, now, newId: randomUUIDv7, randomBytes, finalizationGraceHours });
+  return createEngine({ store, now, newId: randomUUIDv7, randomBytes });
 }
 
 /** The engine on a file, which is made if it is missing; closing the engine closes the file. */

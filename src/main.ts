@@ -272,9 +272,8 @@ async function openEngine(target: EmbeddedTarget, stage: Stage = { now: machineT
   await refuseUnknownSslMode(target.database, env['PGSSLMODE']);
   const isNew = target.database !== inMemory && isToBeMade(target.database);
   const store = await openStore(target.database, { events: target.events, readOnly });
-  const { finalizationGraceHours } = limits;
   const meterSql = createMeterSql({ ownWords: [meterSqlWord] });
-  const engine = createEngine({ store, ...stage, randomBytes, finalizationGraceHours, checkWebhookUrl, meterSql });
+  const engine = createEngine({ store, ...stage, randomBytes, checkWebhookUrl, meterSql });
   return {
     engine,
     isNew,

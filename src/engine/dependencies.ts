@@ -14,8 +14,8 @@ export interface EngineDependencies {
   readonly newId: () => string;
   /** Unpredictable bytes for secrets. */
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Hours between an invoice's date and its finalization (semantics 7). */
-  readonly finalizationGraceHours: number;
+  /** Hours between an invoice's date and its finalization. Default: `limits.finalizationGraceHours`. */
+  readonly finalizationGraceHours?: number;
   /** Without it no webhook can be registered. */
   readonly checkWebhookUrl?: CheckWebhookUrl;
   /** Reads SQL meters. Where none is given, the engine makes one, which starts with the first SQL meter. */
@@ -23,4 +23,5 @@ export interface EngineDependencies {
 }
 
 /** The dependencies with what the engine makes itself. */
-export type EngineParts = EngineDependencies & { readonly meterSql: MeterSql; readonly ledgers: KnownLedgers };
+export type EngineParts = EngineDependencies &
+  Required<Pick<EngineDependencies, 'finalizationGraceHours' | 'meterSql'>> & { readonly ledgers: KnownLedgers };

@@ -1,6 +1,7 @@
 /** The service on a database: who calls, and the one path that every call takes. */
 
 import { UnavailableError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { once } from '../once.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { createPending } from '../pending.ts';
@@ -14,7 +15,8 @@ const loadKeys = once(() => import('./keys.ts'));
 /** The service on an open store; closing it closes the store. */
 export function createEngine(dependencies: EngineDependencies): Engine {
   const { store, meterSql = createMeterSql() } = dependencies;
-  const parts: EngineParts = { ...dependencies, meterSql, ledgers: createKnownLedgers() };
+  const { finalizationGraceHours = limits.finalizationGraceHours } = dependencies;
+  const parts: EngineParts = { ...dependencies, finalizationGraceHours, meterSql, ledgers: createKnownLedgers() };
   const pending = createPending();
   let isClosed = false;
 

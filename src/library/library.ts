@@ -87,10 +87,9 @@ export interface Engine extends Billing {
  * await engine.close();
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const [{ openStore }, { createEngine }, { limits }] = await Promise.all([
+  const [{ openStore }, { createEngine }] = await Promise.all([
     import('../store/open.ts'),
     import('../engine/engine.ts'),
-    import('../limits.ts'),
   ]);
   const { randomBytes, randomUUIDv7 } = process.getBuiltinModule('node:crypto');
   const { now = () => new Date() } = options;
@@ -99,7 +98,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     now: () => Temporal.Instant.fromEpochMilliseconds(now().getTime()),
     newId: () => randomUUIDv7(),
     randomBytes,
-    finalizationGraceHours: limits.finalizationGraceHours,
     checkWebhookUrl,
   });
   const ownerOf = async (organization?: string) => engine.as(await engine.owner(organization));

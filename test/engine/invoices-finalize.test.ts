@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { createEngine } from '../../src/engine/engine.ts';
 import { ConstraintViolation } from '../../src/store/constraint-violation.ts';
 import {
   endOfMarch,
@@ -17,7 +18,7 @@ import {
 import type { Subscription } from '../support/billing-scenario.ts';
 import type { OperationName } from '../../src/operations/index.ts';
 import { createContract } from '../support/usage-scenario.ts';
-import { createWorld } from '../support/world.ts';
+import { countedBytes, countedIds, createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 
 let world: World;
@@ -105,6 +106,15 @@ describe('finalization', () => {
     expect(await act('invoices.finalize', draft.id)).toContain(`cannot be finalized before ${day}T12:00:00.000Z`);
     world.clock.set(`${day}T12:00:00.000Z`);
     expect(await act('invoices.finalize', draft.id)).toBe('accepted');
+  });
+
+  test('waits for these hours in an engine that is told of none', async () => {
+    const draft = await invoiceAt(world, acme, 0);
+    const { store, clock } = world;
+    const engine = createEngine({ store, now: clock.now, newId: countedIds(), randomBytes: countedBytes() });
+    clock.set('2026-04-01T11:59:59.999Z');
+    const finalizing = engine.as(await engine.owner()).call('invoices.finalize', { params: { invoiceId: draft.id } });
+    await expect(finalizing).rejects.toThrow('cannot be finalized before 2026-04-01T12:00:00.000Z');
   });
 
   test('goes in the order of periods', async () => {
