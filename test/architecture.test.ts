@@ -34,6 +34,7 @@ const rootFiles = new Set([
   'digest',
   'errors',
   'limits',
+  'loopback',
   'exact-json',
   'database-url',
   'gathered-bytes',

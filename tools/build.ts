@@ -173,6 +173,7 @@ const { output } = await bundle.write({
           'digest',
           'errors',
           'limits',
+          'loopback',
           'canonical-json',
           'exact-json',
           'normal-text',

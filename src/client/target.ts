@@ -1,6 +1,7 @@
 /** Where requests go: which base URLs and keys are accepted, and how a call becomes a method, a path and a body. */
 
 import { BillingError, InvalidInputError, UnauthorizedError } from '../errors.ts';
+import { isLoopbackAddress } from '../loopback.ts';
 import { apiKeyForm, apiKeyFormWords } from '../operations/api-key.ts';
 import { checkVersionForm, pathParameters } from '../operations/operation.ts';
 import type { CallInput, Method, OperationFacts } from '../operations/operation.ts';
@@ -24,6 +25,7 @@ export function parseBaseUrl(text: string): Target {
     throw new BillingError('usage', 'the base URL must not carry a user name or password');
   }
   if (url.search !== '' || url.hash !== '') throw urlError(text, 'must have no ? or # after its path');
+  // The parser has made `127.1` an address, and of `127.0.0.1.example.com` none.
   if (url.protocol === 'http:' && !isLoopbackAddress(url.hostname)) {
     const isLocalName = url.hostname === 'localhost' || url.hostname.endsWith('.localhost');
     throw urlError(text, isLocalName ? 'must call this machine 127.0.0.1' : 'must begin with https://');
@@ -58,11 +60,6 @@ function isDecodable({ username, password }: URL): boolean {
 
 function urlError(text: string, words: string): BillingError {
   return new BillingError('usage', `the base URL ${JSON.stringify(text.slice(0, 200))} ${words}`);
-}
-
-/** Tests the address as the URL parser gives it, so that `127.1` counts and `127.0.0.1.example.com` does not. */
-function isLoopbackAddress(hostname: string): boolean {
-  return hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** Throws UnauthorizedError for a text that cannot be a key, so that it never reaches a header (security 2, SEC-3). */

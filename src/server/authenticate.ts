@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { BadRequestError, ForbiddenError, UnauthorizedError } from '../errors.ts';
+import { isLoopback } from '../loopback.ts';
 import { keepLatest } from '../once.ts';
 
 const bearer = /^Bearer ([ -~]{1,200})$/i;
@@ -42,11 +43,6 @@ function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
     if (given.length === name.length && given.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
   }
   return values;
-}
-
-/** Whether a host name or address means this machine, judged by its text alone: nothing is looked up. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /** Few callers give many different ones. */

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Server, Socket } from 'node:net';
 
 import { BillingError } from '../errors.ts';
-import { isLoopback } from './authenticate.ts';
+import { isLoopback } from '../loopback.ts';
 
 export interface Exposure {
   /** PEM texts; without them the service speaks plain HTTP. */

@@ -9,12 +9,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { isLoopback } from '../loopback.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Moment } from '../operations/field-rules.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
 import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
-import { isLoopback, keyOf, refuseBrowsers } from './authenticate.ts';
+import { keyOf, refuseBrowsers } from './authenticate.ts';
 import { createBreaking } from './broken-connections.ts';
 import { checkExposure, hasProxy, limitSockets } from './exposure.ts';
 import type { Exposure } from './exposure.ts';

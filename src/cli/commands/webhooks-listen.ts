@@ -11,6 +11,7 @@ import { BillingError } from '../../errors.ts';
 import { reviveExactJson } from '../../exact-json.ts';
 import { bytesOf } from '../../gathered-bytes.ts';
 import { limits } from '../../limits.ts';
+import { isLoopback } from '../../loopback.ts';
 import { wholeNumber } from '../command-line/whole-number-flag.ts';
 import { allowFormats } from '../output/output.ts';
 import { safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
@@ -184,8 +185,7 @@ function print(
 function checkedForward(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  const isLoopback = url !== null && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (isLoopback && /^https?:$/.test(url.protocol)) return url;
+  if (url !== null && isLoopback(url.hostname) && /^https?:$/.test(url.protocol)) return url;
   throw new BillingError('usage', '--forward-to takes an address on this machine, such as http://127.0.0.1:3000/hook');
 }
 
