@@ -71,7 +71,7 @@ function commandSpec(operation: Operation): CommandSpec {
     isPaged:
       operation.view.rows === 'data' && ['limit', 'offset'].every((name) => query.some((flag) => flag.name === name)),
     isVersioned: operation.versioned === true,
-    isBulk: operation.bulk === true,
+    isBulk: operation.recordsEvents === true,
     isSecret: operation.secret === true,
     ...(typeof operation.repeatable === 'object' && operation.repeatable.inEach === undefined
       ? { idempotencyMember: operation.repeatable.whenGiven }

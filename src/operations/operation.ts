@@ -158,10 +158,8 @@ export interface Operation {
   readonly versioned?: true;
   /** An answer tells, by the header of a replay, that what was asked for had been done before and nothing was changed now. */
   readonly tellsRepetition?: true;
-  /** Answers tell how many of the events were not new, beside their bodies. */
+  /** Bodies may be larger, and the rate limit counts their bytes alone (semantics 1); answers tell how many events were not new. */
   readonly recordsEvents?: true;
-  /** Bodies may be larger, and the rate limit does not count them (semantics 1). */
-  readonly bulk?: true;
   /** Whether the call changes anything; GET never does, other methods do unless they say so. */
   readonly readOnly?: true;
   /** The answer shows a secret that is never shown again. */

@@ -242,7 +242,6 @@ export const usageOperations = [
     examples: [{ about: 'One request to a language model', input: { body: exampleEvent } }],
     published: true,
     repeatable: { whenGiven: 'idempotencyKey' },
-    bulk: true,
     recordsEvents: true,
   }),
   defineOperation({
@@ -276,7 +275,6 @@ export const usageOperations = [
     examples: [{ about: 'A batch', input: { body: { events: [exampleEvent] } } }],
     published: true,
     repeatable: { whenGiven: 'idempotencyKey', inEach: 'events' },
-    bulk: true,
     recordsEvents: true,
   }),
   defineOperation({

@@ -52,7 +52,7 @@ function refuseCutOff(cause: unknown): never {
 /** The JSON value of a body; undefined if it is empty. Throws BadRequestError. */
 export function parseBody(bytes: Uint8Array | undefined, operation: Operation): unknown {
   if (bytes === undefined || bytes.length === 0) return undefined;
-  return parseExactJson(textOf(bytes), operation.bulk === true ? bulkBounds : requestBounds);
+  return parseExactJson(textOf(bytes), operation.recordsEvents === true ? bulkBounds : requestBounds);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -65,8 +65,11 @@ function addRoute(
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { counted: operation.bulk === true ? 'eventBytes' : 'requests', changesState: changesState(operation) },
-    bodyLimit: operation.bulk === true ? limits.eventsBodyBytes : limits.bodyBytes,
+    config: {
+      counted: operation.recordsEvents === true ? 'eventBytes' : 'requests',
+      changesState: changesState(operation),
+    },
+    bodyLimit: operation.recordsEvents === true ? limits.eventsBodyBytes : limits.bodyBytes,
     onRequest: async (request) => {
       request.caller = await authorize(request, operation);
       // What a GET brings is never read, so its form does not matter.
@@ -76,7 +79,7 @@ function addRoute(
       if (request.caller === null) throw new Error(`${operation.name} was reached without a caller`);
       const billing = engine.as({ ...request.caller, requestId: request.id });
       const answer = await billing.call(operation.name as OperationName, inputOf(request, operation));
-      if (operation.bulk === true) onAccepted(acceptedBy(answer));
+      if (operation.recordsEvents === true) onAccepted(acceptedBy(answer));
       return sendAnswer(reply, answer);
     },
   });
