@@ -1,5 +1,6 @@
 /** Granting credits (interface 4.15, semantics 9): modes, idempotency, and which usage a grant may pay for. */
 
+import type { AnswerFacts } from '../answer-facts.ts';
 import type { LedgerSourceType } from '../calculation/ledger.ts';
 import { creditsText } from '../whole-amounts.ts';
 import type { Specifiers } from '../calculation/specifiers.ts';
@@ -39,12 +40,8 @@ export interface GrantKind {
   readonly description: string;
 }
 
-export interface Granted {
+export interface Granted extends Pick<AnswerFacts, 'isReplay' | 'mismatches'> {
   readonly entry: StoredLedgerEntry;
-  /** An earlier request with the same externalId made the entry. */
-  readonly isReplay: boolean;
-  /** Members in which this request differs from the one that made the entry. */
-  readonly mismatches: readonly string[];
 }
 
 /**
@@ -90,7 +87,7 @@ export async function grantCredits(
     appliedCents: 0n,
   });
   await writer.finish();
-  return { entry, isReplay: false, mismatches: [] };
+  return { entry };
 }
 
 /** Throws ConflictError where no usage is left for credits to pay. Without an end, a contract's invoices need no reading. */

@@ -156,9 +156,8 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
   },
 };
 
-function grantResult({ entry, isReplay, mismatches }: Granted) {
-  const body = { data: wireGrant(entry) };
-  return isReplay ? { body, isReplay, mismatches } : { body };
+function grantResult({ entry, ...facts }: Granted) {
+  return { body: { data: wireGrant(entry) }, ...facts };
 }
 
 /** What would be left if usage were settled now, including usage of periods that no bill run has drafted yet. */

@@ -1,11 +1,11 @@
 /** Events in: whose they are, whether they may still come, and what they bring about (semantics 1, 8, 10). */
 
+import type { AnswerFacts } from '../answer-facts.ts';
 import { startOfDay } from '../calculation/billing-period.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { ConflictError, type InputIssue, namesNoMessage } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { onceEach } from '../once.ts';
-import type { Answer, KnownEvents } from '../operations/index.ts';
 import { listed } from '../operations/listed.ts';
 import type { EventInput } from '../operations/usage.ts';
 import type { AppendOutcome, NewEvent, StoredEvent } from '../store/event-store.ts';
@@ -29,11 +29,10 @@ interface Incoming {
 }
 
 /** What is answered: the keys of events, the id of the request, how many were not new, and how many nobody is billed for. */
-type Recorded = {
+interface Recorded extends Pick<AnswerFacts, 'knownEvents' | 'outsideContractCount' | 'lateCount'> {
   readonly keys: readonly string[];
   readonly requestId: string;
-  readonly knownEvents: KnownEvents;
-} & Pick<Answer, 'outsideContractCount' | 'lateCount'>;
+}
 
 /**
  * Records events, all or none, and returns what is answered about them.
@@ -163,7 +162,7 @@ function checkRules(context: CallContext, { incoming, owners, prefixOf }: Batch)
 async function append(
   context: CallContext,
   { events, incoming, owners, prefixOf }: Batch & { readonly events: readonly NewEvent[] },
-): Promise<{ readonly knownEvents: KnownEvents; readonly lateCount: number }> {
+): Promise<Required<Pick<AnswerFacts, 'knownEvents' | 'lateCount'>>> {
   const timeless = new Set(incoming.filter((each) => each.isTimeless).map(({ event }) => event.id));
   const refused = new Set<string>();
   const ownersOf = createOwnerSearch(context, owners);
