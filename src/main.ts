@@ -150,7 +150,6 @@ function openBillingFor(terminal: Terminal): Dependencies['openBilling'] {
       proxy: httpsProxy(),
       ...patience,
       now: Date.now,
-      sleep,
       random: Math.random,
     });
     return { ...client, billing: client };
@@ -299,11 +298,6 @@ async function checkWebhookUrl(url: string, rules: { readonly allowPrivate: bool
 /** Whether this is the program as one self-contained file (tools/build-binary.ts). */
 function isExecutable(): boolean {
   return process.getBuiltinModule('node:sea').isSea();
-}
-
-async function sleep(milliseconds: number): Promise<void> {
-  const { setTimeout } = await import('node:timers/promises');
-  await setTimeout(milliseconds);
 }
 
 /** Loading cryptography takes a fifth of a local read, and only ids and secrets need it. */

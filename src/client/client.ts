@@ -7,7 +7,7 @@ import { loadOutline, loadOutlines, roomOf } from '../operations/index.ts';
 import type { Answer, Billing, ConnectionFacts, OperationName } from '../operations/index.ts';
 import { changesState, pathParameters } from '../operations/operation.ts';
 import type { CallInput, OperationFacts, Outline } from '../operations/operation.ts';
-import { leavesOpen, notOffered, onlyEmbedded, readAnswer, unknownOutcome } from './response.ts';
+import { leavesOpen, notOffered, onlyEmbedded, readAnswer, statusFailure, unknownOutcome } from './response.ts';
 import type { HowToCheck, Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
@@ -34,7 +34,8 @@ export interface ClientOptions extends WayOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Milliseconds since 1970: making the first Temporal.Instant takes longer than sending the request. */
   readonly now: () => number;
-  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** Default: waits. */
+  readonly sleep?: (milliseconds: number) => Promise<void>;
   /** From 0, inclusive, to 1, exclusive. */
   readonly random: () => number;
 }
@@ -111,7 +112,7 @@ export function createClient(options: ClientOptions): Client {
       if (delayMilliseconds === undefined) return { outcome, wasOpen };
       const triedMilliseconds = options.now() - sentAt;
       options.onRetry?.({ attempt, triedMilliseconds, delayMilliseconds, reason: reasonOf(outcome) });
-      await options.sleep(delayMilliseconds);
+      await (options.sleep ?? sleep)(delayMilliseconds);
     }
   }
 
@@ -123,7 +124,7 @@ export function createClient(options: ClientOptions): Client {
       if (outcome.kind === 'noAnswer') throw noAnswerFailure({ ...outcome, mayHaveArrived: false }, undefined);
       // A proxy may answer so in front of any service.
       const isOfProxy = isTallybook === undefined && (outcome.status >= 500 || temporaryStatuses.has(outcome.status));
-      if (isOfProxy) readAnswer(outcome, readingOf(operation, outcome, undefined));
+      if (isOfProxy) throw statusFailure(outcome, readingOf(operation, outcome, undefined));
       isTallybook ??= false;
     }
     if (!isTallybook) throw notOffered(operation, target, 'it does not identify itself as a tallybook service');
@@ -158,6 +159,11 @@ export function createClient(options: ClientOptions): Client {
     connection: () => (last === undefined ? undefined : connectionFactsOf(last)),
     close: async () => transport.close(),
   };
+}
+
+async function sleep(milliseconds: number): Promise<void> {
+  const { setTimeout } = await import('node:timers/promises');
+  await setTimeout(milliseconds);
 }
 
 /** Instants are milliseconds since 1970. */

@@ -105,7 +105,8 @@ function redirectFailure(answer: HttpAnswer, { target }: Reading): BillingError 
   });
 }
 
-function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
+/** The failure that a status beyond 2xx and 3xx means. */
+export function statusFailure(answer: HttpAnswer, reading: Reading): BillingError {
   const { status } = answer;
   const { operation, target, howToCheck } = reading;
   const { json, problem } = jsonOf(answer);

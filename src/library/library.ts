@@ -156,7 +156,6 @@ export function createClient(options: ClientOptions): Client {
     timeoutMilliseconds,
     onRetry,
     now: Date.now,
-    sleep,
     random: Math.random,
   });
   return { ...billingOf(client), close: async () => await client.close() };
@@ -186,11 +185,6 @@ function onTheWire({ params, query, ...input }: AnyInput) {
 function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-}
-
-async function sleep(milliseconds: number): Promise<void> {
-  const { setTimeout } = await import('node:timers/promises');
-  await setTimeout(milliseconds);
 }
 
 async function checkWebhookUrl(url: string, rules: { readonly allowPrivate: boolean }) {
