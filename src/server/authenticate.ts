@@ -1,4 +1,4 @@
-/** Who may come in: the Authorization header, the scope of a route, and what browsers must not do to a local service. */
+/** Who may come in: the key of a request, and what browsers must not do to a local service. */
 
 import type { IncomingMessage } from 'node:http';
 
