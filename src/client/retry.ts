@@ -71,19 +71,8 @@ function fullJitter(attempt: number, random: () => number): number {
 export function retryAfterMilliseconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const date = httpDate(header);
-  return date === undefined ? undefined : Math.max(0, date.epochMilliseconds - now);
-}
-
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const httpDateForm = /^[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}:\d{2}:\d{2}) GMT$/;
-
-function httpDate(text: string): Temporal.Instant | undefined {
-  const [, day, monthName = '', year, time] = httpDateForm.exec(text) ?? [];
-  const month = String(months.indexOf(monthName) + 1).padStart(2, '0');
-  try {
-    return Temporal.Instant.from(`${year}-${month}-${day}T${time}Z`);
-  } catch {
-    return undefined;
-  }
+  const instant = Date.parse(header);
+  // The parser takes other forms, too. The day of the week may be a wrong one.
+  const isHttpDate = !Number.isNaN(instant) && new Date(instant).toUTCString().slice(3) === header.slice(3);
+  return isHttpDate ? Math.max(0, instant - now) : undefined;
 }
