@@ -19,7 +19,6 @@ export interface InvoiceSums {
   /** Lines below zero: applied credits. */
   readonly credits: readonly Line[];
   readonly chargesCents: bigint;
-  readonly creditsCents: bigint;
   /** What a service adds to the total without a line for it. */
   readonly otherCents: bigint;
   readonly totalCents: bigint;
@@ -32,13 +31,12 @@ export function invoiceSums({ status, totalCents, lineItems }: Invoice): Invoice
   const lines = lineItems ?? [];
   const credits = lines.filter((line) => centsOf(line.totalAmountCents) < 0n);
   const charges = lines.filter((line) => centsOf(line.totalAmountCents) >= 0n);
-  const [chargesCents, creditsCents, total] = [sumOf(charges), sumOf(credits), centsOf(totalCents)];
+  const total = centsOf(totalCents);
   return {
     charges,
     credits,
-    chargesCents,
-    creditsCents,
-    otherCents: total - chargesCents - creditsCents,
+    chargesCents: sumOf(charges),
+    otherCents: total - sumOf(lines),
     totalCents: total,
     dueCents: settledStatuses.has(status) ? 0n : total,
   };
