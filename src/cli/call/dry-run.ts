@@ -1,7 +1,7 @@
 /** What a write would send and, if the service is in this process, what it would answer; nothing is kept. */
 
 import { NotRehearsedError } from '../../errors.ts';
-import type { Billing, OperationName } from '../../operations/index.ts';
+import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { parseCall } from '../../operations/parse.ts';
 import type { Asking } from './judge-first.ts';
@@ -16,6 +16,7 @@ import { asLines, safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
+import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
 
 /**
  * Prints method, path and body, and what would be answered, as JSON if JSON was asked for. Throws what the service would throw
@@ -33,7 +34,9 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
     ...(input.body === undefined ? {} : { body: input.body }),
   };
   const { terminal, output } = session;
-  const answer = await rehearsed(command, input, context);
+  const rehearsal = await rehearsed(command, input, context);
+  // A rehearsed secret opens nothing.
+  const answer = command.isSecret ? undefined : rehearsal?.body;
   if (output.format === 'json' || output.format === 'jsonl') {
     const would = answer === undefined ? {} : { wouldAnswer: answer };
     terminal.out(await jsonAnswer({ dryRun: { ...request, ...would } }, output));
@@ -42,33 +45,35 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
     const shown = answer === undefined ? '' : `\n${await render(answer, command.view, options)}`;
     terminal.out(vouch(`${requestText(request)}${shown}`));
   }
+  if (rehearsal?.outsideContractCount !== undefined) warnOfOutside(session, rehearsal.outsideContractCount);
+  if (rehearsal?.lateCount !== undefined) warnOfLate(session, rehearsal.lateCount, true);
   tell(session, say`dry run on ${target.environment}: nothing was changed`);
 }
 
-/**
- * Asks the policy and the service in this process. The answer is undefined for a remote service, and where a secret would be
- * made, because a rehearsed secret opens nothing.
- */
-async function rehearsed(command: CommandSpec, input: CallInput, { session, target, local }: Asking): Promise<unknown> {
+/** Asks the policy and the service in this process. The answer is undefined for a remote service. */
+async function rehearsed(
+  command: CommandSpec,
+  input: CallInput,
+  { session, target, local }: Asking,
+): Promise<Answer | undefined> {
   const isGrant = command.operation === grantOperation;
   if (!isGrant && target.kind !== 'embedded') return undefined;
   const opened = await openForWriting(session, target, local);
   try {
     const ids = Object.values(input.params ?? {});
-    const answer = await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
+    return await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
       return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, input);
     });
-    return command.isSecret ? undefined : answer;
   } finally {
     await opened.close();
   }
 }
 
 /** Undefined for an operation that takes more than one transaction. */
-async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInput): Promise<unknown> {
+async function answerOf(rehearsal: Billing, command: CommandSpec, input: CallInput): Promise<Answer | undefined> {
   try {
-    return (await rehearsal.call(command.operation as OperationName, input)).body;
+    return await rehearsal.call(command.operation as OperationName, input);
   } catch (error) {
     if (error instanceof NotRehearsedError) return undefined;
     throw error;
