@@ -63,6 +63,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
   await request.onShown();
   if (command.isSecret) noteSecret(command, answer, { session, shown });
   note(request, answer, session);
+  if (command.isBulk) await tellOfValues(command, input, { billing, session });
   if (isEmptyList(command, answer)) await tellUnknownFilters(command, input, { billing, session });
   if (command.operation === grantOperation) {
     const { printReceipt } = await import('./grant-receipt.ts');
@@ -105,6 +106,21 @@ function withSameTarget(
 ): ResponseBody<'credits.verify'> {
   const findings = data.findings.map((each) => ({ ...each, fix: onSameTarget(each.fix, flags) }));
   return { data: { ...data, findings } };
+}
+
+/** A script is spared another request for each event: it would take longer, and of these a service answers fewer in a minute. */
+async function tellOfValues(
+  { operation }: CommandSpec,
+  input: CallInput,
+  { billing, session }: { readonly billing: Billing; readonly session: Session },
+): Promise<void> {
+  if (session.flags.quiet === true || !session.terminal.stderr.isTerminal) return;
+  const [{ tellUnreadValues }, { watchValues }] = await Promise.all([
+    import('./unread-values.ts'),
+    import('../import/skipped.ts'),
+  ]);
+  const watched = await watchValues(session, billing);
+  if (watched !== undefined) await tellUnreadValues(operation, input, { watched, session, isRehearsal: false });
 }
 
 async function tellUnknownFilters(

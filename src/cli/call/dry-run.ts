@@ -3,19 +3,26 @@
 import { NotRehearsedError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
+import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { parseCall } from '../../operations/parse.ts';
 import type { Asking } from './judge-first.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { judgeGrant } from '../operator/granting.ts';
+import { watchValues } from '../import/skipped.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
+import { reading } from '../session/open-session.ts';
+import { patienceMilliseconds } from '../session/prompts.ts';
+import type { OpenBilling, Session } from '../session/session.ts';
 import { jsonAnswer, render } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
 import { asLines, safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { requireEmbedded } from '../target/target.ts';
+import type { Target } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
+import { tellUnreadValues } from './unread-values.ts';
 import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
 
 /**
@@ -34,7 +41,7 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
     ...(input.body === undefined ? {} : { body: input.body }),
   };
   const { terminal, output } = session;
-  const rehearsal = await rehearsed(command, input, context);
+  const { rehearsal, watched } = await rehearsed(command, input, context);
   // A rehearsed secret opens nothing.
   const answer = command.isSecret ? undefined : rehearsal?.body;
   if (output.format === 'json' || output.format === 'jsonl') {
@@ -47,27 +54,47 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
   }
   if (rehearsal?.outsideContractCount !== undefined) warnOfOutside(session, rehearsal.outsideContractCount);
   if (rehearsal?.lateCount !== undefined) warnOfLate(session, rehearsal.lateCount, true);
+  if (watched !== undefined) {
+    await tellUnreadValues(command.operation, input, { watched, session, isRehearsal: true });
+  }
   tell(session, say`dry run on ${target.environment}: nothing was changed`);
 }
 
-/** Asks the policy and the service in this process. The answer is undefined for a remote service. */
+interface Rehearsed {
+  /** Undefined for a remote service. */
+  readonly rehearsal?: Answer | undefined;
+  /** For events: what the meters read. */
+  readonly watched?: SkippedValues | undefined;
+}
+
+/** Asks the policy and the service in this process, and any service for its meters. */
 async function rehearsed(
   command: CommandSpec,
   input: CallInput,
   { session, target, local }: Asking,
-): Promise<Answer | undefined> {
+): Promise<Rehearsed> {
   const isGrant = command.operation === grantOperation;
-  if (!isGrant && target.kind !== 'embedded') return undefined;
+  const isOfEvents = command.isBulk && session.flags.quiet !== true;
+  if (!isGrant && target.kind !== 'embedded') {
+    const watched = isOfEvents ? await metersElsewhere(session, target) : undefined;
+    return { watched };
+  }
   const opened = await openForWriting(session, target, local);
   try {
     const ids = Object.values(input.params ?? {});
-    return await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
+    const rehearsal = await namingWhatIsMissing({ ids, input, billing: opened.plain }, async () => {
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
       return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, input);
     });
+    return { rehearsal, watched: isOfEvents ? await watchValues(session, opened.plain) : undefined };
   } finally {
     await opened.close();
   }
+}
+
+async function metersElsewhere(session: Session, target: Target): Promise<SkippedValues | undefined> {
+  const read = async ({ billing }: OpenBilling) => await watchValues(session, billing);
+  return await reading(session, target, read, { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true });
 }
 
 /** Undefined for an operation that takes more than one transaction. */

@@ -88,6 +88,7 @@ export interface CommandSpec {
   /** Whether it answers in pages, which `--all` walks. */
   readonly isPaged: boolean;
   readonly isVersioned: boolean;
+  /** Whether it records events, of which one body may have many. */
   readonly isBulk: boolean;
   readonly isSecret: boolean;
   /** Flags that act on this machine and are not fields of the operation. */
