@@ -10,6 +10,7 @@ import { onSameTarget } from '../command-line/same-target.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { checkReplay } from '../operator/replay.ts';
 import { listText, render } from '../output/output.ts';
+import { ifTold } from '../session/if-told.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
 import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
@@ -58,7 +59,7 @@ export async function printAnswer(asked: OperationRequest, billing: Billing, ses
       : await billing.call(command.operation as OperationName, question),
   );
   await checkReplay(command, input, answer);
-  const shown = await shownAnswer(request, answer, session);
+  const shown = await shownAnswer(request, answer, { billing, session });
   session.terminal.out(shown);
   await request.onShown();
   if (command.isSecret) noteSecret(command, answer, { session, shown });
@@ -91,9 +92,15 @@ function withIncluded(command: CommandSpec, { query }: CallInput): CommandSpec {
 async function shownAnswer(
   { command: { view, fields }, input, picture }: OperationRequest,
   { body }: Answer,
-  { flags, output, terminal }: Session,
+  { billing, session: { flags, output, terminal } }: { readonly billing: Billing; readonly session: Session },
 ): Promise<SafeText> {
-  if (picture !== undefined) return await picture.chart.draw(body, { asked: input, style: picture.style });
+  if (picture !== undefined) {
+    const { chart, style } = picture;
+    const name = chart.beside;
+    const ids = { params: input.params ?? {} };
+    const beside = name && (await ifTold(async () => (await billing.call(name, ids)).body));
+    return await chart.draw(body, { asked: input, style, beside });
+  }
   const isForPerson = output.format === 'table' && view.layout === 'findings';
   const shown = isForPerson ? withSameTarget(body as ResponseBody<'credits.verify'>, flags) : body;
   return await render(shown, view, { choice: output, fields, stdout: terminal.stdout });

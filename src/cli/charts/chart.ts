@@ -1,6 +1,7 @@
 /** What `--chart` asks for: a picture of an answer, and the means to draw it. */
 
 import { BillingError } from '../../errors.ts';
+import type { OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import type { GlobalFlags } from '../command-line/global-flags.ts';
@@ -10,8 +11,13 @@ import type { ChartStyle } from './bars.ts';
 export interface Chart {
   /** The request for the picture, if it differs from the table's; throws a usage error for what cannot be drawn. */
   question?(asked: CallInput): CallInput;
+  /** What else the picture needs to know, read by the same ids; drawn without it where the service does not tell. */
+  readonly beside?: OperationName;
   /** The body has been checked against its declaration, so its form is reliable. */
-  draw(body: unknown, options: { readonly asked: CallInput; readonly style: ChartStyle }): Promise<SafeText> | SafeText;
+  draw(
+    body: unknown,
+    options: { readonly asked: CallInput; readonly style: ChartStyle; readonly beside?: unknown },
+  ): Promise<SafeText> | SafeText;
 }
 
 /** Throws a usage error if another format than a picture is asked for. */

@@ -14,11 +14,14 @@ import type { Chart } from './chart.ts';
 import { greatest, stepLines } from './steps.ts';
 import type { StepChart } from './steps.ts';
 
+type Block = ResponseBody<'credits.balance'>['data']['blocks'][number];
 type Entry = ResponseBody<'credits.ledger'>['data']['entries'][number];
 
 interface Movement {
   readonly atEpochMs: number;
   readonly change: bigint;
+  /** An expiry that has no entry yet. */
+  readonly isUnwritten?: true;
 }
 
 interface Window {
@@ -38,14 +41,22 @@ export const ledgerChart: Chart = {
     });
   },
 
-  async draw(body, { asked, style }) {
+  beside: 'credits.balance',
+
+  async draw(body, { asked, style, beside }) {
     const { entries } = (body as ResponseBody<'credits.ledger'>).data;
     if (entries.length === 0) return say`Balance: ${moneyText(0n)}, no entries so far\n`;
-    const window = windowOf(asked, entries);
-    const money = movementsOf(entries, ({ amountCents }) => centsOf(amountCents));
-    const credits = movementsOf(entries, (entry) =>
-      centsOf(entry.amountCents) === 0n ? microsOf(entry.creditAmount) : 0n,
-    );
+    const blocks = (beside as ResponseBody<'credits.balance'> | undefined)?.data.blocks ?? [];
+    const money = withExpired(entries, blocks, {
+      changeOf: ({ amountCents }) => centsOf(amountCents),
+      heldBy: ({ remainingCents }) => centsOf(remainingCents),
+    });
+    const credits = withExpired(entries, blocks, {
+      changeOf: ({ amountCents, creditAmount }) => (centsOf(amountCents) === 0n ? microsOf(creditAmount) : 0n),
+      heldBy: ({ originalCents, remainingCredits }) =>
+        centsOf(originalCents) === 0n ? microsOf(remainingCredits) : 0n,
+    });
+    const window = windowOf(asked, entries, [...money, ...credits]);
     const parts = [];
     if (money.length > 0 || credits.length === 0) {
       const currency = currencyOf(entries);
@@ -60,13 +71,14 @@ export const ledgerChart: Chart = {
   },
 };
 
-/** The time that is drawn: the requested range, else from the first entry to the last. It never ends before it begins. */
-function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[]): Window {
+/** The time that is drawn: the requested range, else from the first movement to the last. It never ends before it begins. */
+function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[], movements: readonly Movement[]): Window {
   const from = instantOf('--created-after', query['createdAfter']);
   const to = instantOf('--created-before', query['createdBefore']);
   const firstEpochMs = epochMsOf(newestFirst.at(-1));
   const fromEpochMs = from?.epochMilliseconds ?? Math.min(firstEpochMs, to?.epochMilliseconds ?? firstEpochMs);
-  const endEpochMs = to?.epochMilliseconds ?? epochMsOf(newestFirst[0]);
+  const endEpochMs =
+    to?.epochMilliseconds ?? Math.max(epochMsOf(newestFirst[0]), ...movements.map(({ atEpochMs }) => atEpochMs));
   return { fromEpochMs, toEpochMs: Math.max(fromEpochMs, endEpochMs), isCut: to !== undefined };
 }
 
@@ -85,6 +97,37 @@ function movementsOf(newestFirst: readonly Entry[], changeOf: (entry: Entry) => 
     .toReversed();
 }
 
+interface Measure {
+  readonly changeOf: (entry: Entry) => bigint;
+  readonly heldBy: (block: Block) => bigint;
+}
+
+/**
+ * With what grants held when they expired, for which there may be no entry yet: nobody can use it from that instant on
+ * (semantics 9). Only where that explains what the wallet holds: another service may not say whose an adjustment is.
+ */
+function withExpired(
+  newestFirst: readonly Entry[],
+  blocks: readonly Block[],
+  { changeOf, heldBy }: Measure,
+): readonly Movement[] {
+  const written = movementsOf(newestFirst, changeOf);
+  const expired = blocks.flatMap(({ id, status, expiresAt }): Movement[] => {
+    if (status !== 'expired' || expiresAt === null) return [];
+    const own = newestFirst.filter((entry) => entry.id === id || entry.grantEntryId === id);
+    const left = sumOf(own.map(changeOf));
+    const { epochMilliseconds: atEpochMs } = Temporal.Instant.from(expiresAt);
+    return left === 0n ? [] : [{ atEpochMs, change: -left, isUnwritten: true }];
+  });
+  const all = [...written, ...expired].toSorted((one, other) => one.atEpochMs - other.atEpochMs);
+  const held = sumOf(blocks.filter(({ status }) => status === 'active').map(heldBy));
+  return sumOf(all.map(({ change }) => change)) === held ? all : written;
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}
+
 async function drawBalance(
   name: string,
   movements: readonly Movement[],
@@ -98,18 +141,23 @@ async function drawBalance(
     say`${name}: ${label(closing)}`,
     ...(await stepLines(chart, style)),
     say`opening ${label(chart.opening)}, highest ${label(highest)}, movements ${chart.steps.length}`,
+    ...(chart.unwritten === 0n ? [] : [say`expired, and not yet in the ledger: ${label(chart.unwritten)}`]),
   ];
   return asLines(facts);
 }
 
-function chartOf(movements: readonly Movement[], window: Window): Omit<StepChart, 'label'> {
+function chartOf(
+  movements: readonly Movement[],
+  window: Window,
+): Omit<StepChart, 'label'> & { readonly unwritten: bigint } {
   const { fromEpochMs, toEpochMs, isCut } = window;
   const before = movements.filter(({ atEpochMs }) => atEpochMs < fromEpochMs);
   const within = movements.filter(
     ({ atEpochMs }) => atEpochMs >= fromEpochMs && (isCut ? atEpochMs < toEpochMs : atEpochMs <= toEpochMs),
   );
-  const opening = before.reduce((sum, { change }) => sum + change, 0n);
+  const opening = sumOf(before.map(({ change }) => change));
   let level = opening;
   const steps = within.map(({ atEpochMs, change }) => ({ atEpochMs, level: (level += change) }));
-  return { opening, steps, fromEpochMs, toEpochMs };
+  const unwritten = sumOf(within.filter(({ isUnwritten }) => isUnwritten).map(({ change }) => -change));
+  return { opening, steps, fromEpochMs, toEpochMs, unwritten };
 }

@@ -135,12 +135,47 @@ describe('credits ledger --chart', () => {
     expect(stdout).toContain('opening 0 credits, highest 2.5 credits, movements 1\n');
   });
 
+  test('draws what expired at its instant, also before there is an entry of that', async () => {
+    const own = { grantEntryId: 'grant' };
+    const grant = entry('2026-03-01T00:00:00.000Z', 'grant', 5000, { id: 'grant' });
+    const used = entry('2026-03-16T00:00:00.000Z', 'usage', -2000, own);
+    const later = entry('2026-03-20T00:00:00.000Z', 'grant', 1000, { id: 'later' });
+    const expired = block({ status: 'expired', remainingCents: 0, expiresAt: '2026-03-31T00:00:00.000Z' });
+    const held = block({ id: 'later', originalCents: 1000, remainingCents: 1000 });
+    const shellOf = (entries: readonly unknown[]) =>
+      createShell({
+        reply: ({ name }) => ({
+          body: {
+            data:
+              name === 'credits.balance'
+                ? { balance: { ...balance, balanceCents: 1000 }, blocks: [expired, held] }
+                : { totalCount: entries.length, entries },
+          } as never,
+        }),
+      });
+    const shell = shellOf([later, used, grant]);
+    const { stdout } = await shell.run('credits ledger c --chart');
+    expect(stdout).toContain('Balance: 10.00 USD\n');
+    expect(stdout).toMatch(/ 2026-03-01 +2026-03-31\n/);
+    expect(stdout).toContain('highest 50.00 USD, movements 4\nexpired, and not yet in the ledger: 30.00 USD\n');
+    const before = await shell.run('credits ledger c --chart --created-before 2026-03-31');
+    expect(before.stdout).toContain('Balance: 40.00 USD\n');
+    expect(before.stdout).not.toContain('expired');
+    const lapse = entry('2026-04-01T00:00:00.000Z', 'expiration', -3000, own);
+    const written = await shellOf([lapse, later, used, grant]).run('credits ledger c --chart');
+    expect(written.stdout).toContain('Balance: 10.00 USD\n');
+    expect(written.stdout).not.toContain('expired');
+    const anonymous = entry('2026-03-16T00:00:00.000Z', 'adjustment', -2000);
+    const unexplained = await shellOf([later, anonymous, grant]).run('credits ledger c --chart');
+    expect(unexplained.stdout).toContain('Balance: 40.00 USD\n');
+  });
+
   test('draws a part of the time from every entry before it', async () => {
     const shell = ledger(entries);
     const { stdout } = await shell.run(
       'credits ledger c --chart --created-after 2026-03-10 --created-before 2026-03-31',
     );
-    expect(shell.calls).toEqual([{ name: 'credits.ledger', input: { params: { contractId: 'c' } } }]);
+    expect(shell.calls[0]).toEqual({ name: 'credits.ledger', input: { params: { contractId: 'c' } } });
     expect(stdout).toContain('Balance: 30.00 USD\n');
     expect(stdout).toContain('opening 50.00 USD, highest 50.00 USD, movements 1\n');
   });
