@@ -86,6 +86,8 @@ export interface Column {
   readonly beside?: string;
   /** The column was asked for, so it is not left out for lack of room, just as an id is not. */
   readonly isAsked?: boolean;
+  /** Half of it is something else, so it is never cut, just as an id is not. */
+  readonly isWhole?: boolean;
 }
 
 /** What a person is shown instead of a table; each is a line of cli/views/layouts.ts. */

@@ -6,12 +6,14 @@ import { commandLineOf, isGroupPage, type HelpPage } from '../help/page.ts';
 import { exitCodeMeanings } from '../help/topics.ts';
 import type { CommandSpec, Manifest } from '../command-line/manifest.ts';
 import { jsonAnswer, printBody } from '../output/output.ts';
+import { asLines, safe, say } from '../terminal/safe-text.ts';
+import type { SafeText } from '../terminal/safe-text.ts';
 import type { CommandModule } from './command.ts';
 
 const view = {
   rows: 'data',
   columns: [
-    { header: 'COMMAND', path: 'command' },
+    { header: 'COMMAND', path: 'command', isWhole: true },
     { header: 'WHAT IT DOES', path: 'summary' },
     { header: 'SCOPE', path: 'scope' },
   ],
@@ -49,10 +51,37 @@ Examples:
             })),
             ...local.map((page) => ({ command: commandLineOf(page), summary: page.summary, scope: '' })),
           ];
+          const { columns: width } = terminal.stdout;
+          const isTable = output.format === 'table' && output.columns === undefined;
+          if (isTable && width !== undefined && width < leastTableWidth(data)) {
+            return terminal.out(stacked(data, width));
+          }
           await printBody({ data }, { view }, session);
         }),
     );
 };
+
+interface Line {
+  readonly command: string;
+  readonly summary: string;
+  readonly scope: string;
+}
+
+const readableSummary = 40;
+const gap = 2;
+
+/** Below that a table would cut what commands do, or leave it out. */
+function leastTableWidth(lines: readonly Line[]): number {
+  const widest = (name: keyof Line) => Math.max(...lines.map((line) => line[name].length));
+  return widest('command') + gap + readableSummary + gap + widest('scope');
+}
+
+/** Each command with what it does below it. */
+function stacked(lines: readonly Line[], width: number): SafeText {
+  const wrapped = new RegExp(`.{1,${Math.max(width - gap, 1)}}(?: |$)|\\S+ ?`, 'g');
+  const below = ({ summary, scope }: Line) => (scope === '' ? summary : `${summary} (${scope})`).match(wrapped) ?? [];
+  return asLines(lines.flatMap((line) => [safe(line.command), ...below(line).map((part) => say`  ${part.trimEnd()}`)]));
+}
 
 function everything(manifest: Manifest, local: readonly HelpPage[]) {
   return {

@@ -125,7 +125,7 @@ function worthOf({ column, isZero }: MeasuredColumn): number {
 
 function kindOf(column: Column): 'id' | 'otherId' | 'text' | 'time' | 'amount' {
   if (isRightAligned(column)) return 'amount';
-  if (column.path === 'id') return 'id';
+  if (column.path === 'id' || column.isWhole === true) return 'id';
   if (column.path.endsWith('Id')) return 'otherId';
   return column.format === 'timestamp' || column.format === 'date' ? 'time' : 'text';
 }

@@ -114,6 +114,21 @@ describe('tally commands', () => {
     expect(stdout).not.toMatch(/^tally catalog\t/m);
   });
 
+  test.each([120, 80, 60, 30])('cuts nothing of a command on a terminal of %d columns', async (columns) => {
+    const { stdout } = await createShell().run('commands', { isTerminal: true, columns });
+    const lines = stdout.split('\n');
+    const told = (await createShell().run('commands')).stdout.trimEnd().split('\n');
+    for (const [command = '', summary = ''] of told.map((line) => line.split('\t'))) {
+      const place = lines.findIndex((line) => line === command || line.startsWith(`${command}  `));
+      expect([command, place >= 0]).toEqual([command, true]);
+      if (columns >= 120) continue;
+      const next = lines.findIndex((line, index) => index > place && !line.startsWith('  '));
+      const below = lines.slice(place + 1, next === -1 ? undefined : next);
+      expect(below.map((line) => line.trim()).join(' ')).toContain(summary);
+      expect(below.filter((line) => line.length > columns)).toEqual([]);
+    }
+  });
+
   test('what is no operation stands in the reference of README too', async () => {
     const lines = (await createShell().run('commands')).stdout.trimEnd().split('\n');
     const readme = readFileSync(join(root, 'README.md'), 'utf8');
