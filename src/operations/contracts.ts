@@ -179,7 +179,7 @@ const view: View = {
   included: {
     terms: [
       { header: 'NET TERMS', path: 'terms.netTerms', format: 'number' },
-      { header: 'EFFECTIVE END DATE', path: 'terms.effectiveEndDate', format: 'date' },
+      { header: 'EFFECTIVE END', path: 'terms.effectiveEndDate', format: 'date' },
       { header: 'CREDIT GRANT', path: 'terms.creditGrantCents', format: 'money' },
       { header: 'CREDIT SETTINGS', path: 'terms.creditSettings' },
       { header: 'ITEMS', path: 'terms.items', format: 'count' },

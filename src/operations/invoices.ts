@@ -82,8 +82,8 @@ const view: View = {
       { header: 'QUANTITY', path: 'quantity', format: 'number' },
       { header: 'UNIT USD', path: 'unitPrice', format: 'number' },
       { header: 'AMOUNT', path: 'totalAmountCents', format: 'money' },
-      { header: 'FROM', path: 'servicePeriod.start', format: 'date' },
-      { header: 'TO', path: 'servicePeriod.end', format: 'date' },
+      { header: 'START', path: 'servicePeriod.start', format: 'date' },
+      { header: 'END', path: 'servicePeriod.end', format: 'date' },
     ],
   },
   included: {

@@ -115,7 +115,7 @@ const eventColumns: readonly Column[] = [
   { header: 'EVENT', path: 'eventName' },
   { header: 'CUSTOMER', path: 'customerId' },
   { header: 'PROPERTIES', path: 'properties', format: 'list' },
-  { header: 'KEY', path: 'idempotencyKey' },
+  { header: 'IDEMPOTENCY KEY', path: 'idempotencyKey' },
 ];
 
 const exampleEvent = {

@@ -59,7 +59,7 @@ Examples:
 const view: View = {
   rows: 'data.lines',
   columns: [
-    { header: 'DATE', path: 'createdAt', format: 'timestamp' },
+    { header: 'CREATED', path: 'createdAt', format: 'timestamp' },
     { header: 'TYPE', path: 'type' },
     { header: 'AMOUNT', path: 'amountCents', format: 'money' },
     { header: 'CREDITS', path: 'creditAmount', format: 'number' },

@@ -46,14 +46,14 @@ export function documentOptions(command: Command): Command {
 const view: View = {
   rows: 'data.invoice.lineItems',
   columns: [
-    { header: 'ITEM', path: 'name' },
+    { header: 'NAME', path: 'name' },
     { header: 'DESCRIPTION', path: 'description' },
     { header: 'QUANTITY', path: 'quantity', format: 'number' },
     { header: 'UNIT USD', path: 'unitPrice', format: 'number' },
     { header: 'EXACT USD', path: 'totalAmount', format: 'number' },
     { header: 'AMOUNT', path: 'totalAmountCents', format: 'money' },
-    { header: 'FROM', path: 'servicePeriod.start', format: 'date' },
-    { header: 'TO', path: 'servicePeriod.end', format: 'date' },
+    { header: 'START', path: 'servicePeriod.start', format: 'date' },
+    { header: 'END', path: 'servicePeriod.end', format: 'date' },
   ],
 };
 const fields = 'id name description quantity unitPriceCents totalAmountCents unitPrice totalAmount servicePeriod'.split(

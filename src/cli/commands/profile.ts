@@ -174,7 +174,7 @@ async function list(session: Session): Promise<void> {
   const data = Object.entries(store.list()).map(([name, profile]) => ({
     name,
     environment: profile.environment,
-    where: profile.baseUrl ?? withoutPassword(profile.database ?? 'the local database'),
+    where: profile.baseUrl ?? withoutPassword(profile.database ?? 'the default database'),
     isCurrent: name === current,
   }));
   await printBody({ data }, { view: listView }, session);
@@ -194,7 +194,7 @@ async function remove(session: Session, name: string): Promise<void> {
   const { leftInKeyring } = await profiles.remove(name);
   if (leftInKeyring !== undefined) session.terminal.err(say`its key is still in the ${leftInKeyring}\n`);
   // The next write goes to another database, and nobody would be asked.
-  const now = wasInUse ? '; it was in use: commands work on the local database from now on' : '';
+  const now = wasInUse ? '; it was in use: commands work on the default database from now on' : '';
   tell(session, say`profile ${name} and its key are removed${now}`);
 }
 

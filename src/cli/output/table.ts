@@ -121,6 +121,30 @@ function columnsOf(rows: readonly Row[]): Column[] {
 /** Objects whose members somebody else has named. */
 const namedElsewhere: ReadonlySet<string> = new Set(['metadata', 'properties', 'groupValues']);
 
+/** What tables call a field, so that it has no other name where a record has no column for it. */
+export const columnWords: ReadonlyMap<string, string> = new Map([
+  ['contractId', 'contract'],
+  ['createdAt', 'created'],
+  ['creditBalanceAfter', 'credit balance'],
+  ['customerId', 'customer'],
+  ['dueDate', 'due'],
+  ['endDate', 'end'],
+  ['expiresAt', 'expires'],
+  ['fallbackUnitAmount', 'fallback unit usd'],
+  ['flatAmount', 'flat usd'],
+  ['grantEntryId', 'grant'],
+  ['invoiceDate', 'date'],
+  ['invoiceId', 'invoice'],
+  ['invoiceNumber', 'number'],
+  ['planId', 'plan'],
+  ['pricingModel', 'model'],
+  ['pricingName', 'price'],
+  ['productName', 'product'],
+  ['startDate', 'start'],
+  ['unitAmount', 'unit usd'],
+  ['updatedAt', 'updated'],
+]);
+
 /**
  * The labels of a record's fields, by path: the header of its column, or its path in words without units. An outer word that
  * one of its own members repeats (`balance.creditBalance`) says nothing, and is left out if no other field has the remaining
@@ -149,7 +173,7 @@ function labelOf(path: string, view: View): string {
   const segments = path.split('.');
   if (segments.length > 1 && segments.some((segment) => namedElsewhere.has(segment))) return path;
   const { format } = columnOf(path, view);
-  const words = segments.map(wordsOf);
+  const words = segments.map((segment) => columnWords.get(segment) ?? wordsOf(segment));
   const last = (words.pop() ?? '').replace(format === 'money' ? / cents$/ : /^(?:is|has) /, '');
   return [...words.filter((outer) => last !== outer), last].join(' ');
 }

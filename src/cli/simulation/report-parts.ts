@@ -17,8 +17,8 @@ export const reportParts = {
   ],
   invoices: [
     ...owner,
-    { header: 'FROM', path: 'period.start', format: 'date' },
-    { header: 'TO', path: 'period.end', format: 'date' },
+    { header: 'START', path: 'period.start', format: 'date' },
+    { header: 'END', path: 'period.end', format: 'date' },
     { header: 'NUMBER', path: 'invoiceNumber' },
     { header: 'STATUS', path: 'status' },
     { header: 'DUE', path: 'dueDate', format: 'date' },

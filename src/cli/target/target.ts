@@ -83,7 +83,7 @@ function choose({ flags, env, profiles, dataDirectory }: TargetOptions): Choice 
   if (current !== undefined) return { kind: 'profile', name: current, source: 'tally profile use' };
   if (isSet(env['TALLY_API_KEY'])) {
     throw new BillingError('usage', 'TALLY_API_KEY is set, but nothing says which service the key is for', {
-      hint: 'set TALLY_BASE_URL, choose --profile, or unset TALLY_API_KEY to work on the local database',
+      hint: 'set TALLY_BASE_URL, choose --profile, or unset TALLY_API_KEY to work on the default database',
     });
   }
   return { kind: 'default', name: usualDatabase(dataDirectory), source: 'default' };

@@ -115,7 +115,7 @@ describe.each(['embedded', 'http'] as const)('documents of a real book, %s', (su
   test('a table of a period without movements has no totals', async () => {
     const { stdout } = await tally('credits statement $contract --from 2020-01-01 --to 2020-02-01 -o table');
     expect(stdout).not.toContain('totals');
-    expect(stdout).toMatch(/^closing credit balance +0\n\nDATE/m);
+    expect(stdout).toMatch(/^closing credit balance +0\n\nCREATED/m);
     expect((await tally('credits statement $contract -o table')).stdout).toContain('totals\nTYPE');
   });
 
@@ -253,7 +253,7 @@ describe('documents', () => {
 
   test('are a table on a terminal, in which foreign texts do nothing', async () => {
     const { stdout } = await createShell({ reply }).run('invoices export i', { isTerminal: true, columns: 200 });
-    expect(stdout).toMatch(/^ITEM +DESCRIPTION +QUANTITY/m);
+    expect(stdout).toMatch(/^NAME +DESCRIPTION +QUANTITY/m);
     expect(stdout).not.toContain('\u001b');
   });
 

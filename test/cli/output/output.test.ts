@@ -172,7 +172,7 @@ describe('on a terminal', () => {
       ['period start', 'a'],
       ['period end', 'b'],
       ['net terms', '30'],
-      ['credit settings expires at', '2026-03-01T00:00:00Z'],
+      ['credit settings expires', '2026-03-01T00:00:00Z'],
       [''],
     ]);
   });

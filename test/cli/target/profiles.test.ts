@@ -217,7 +217,7 @@ describe('a profile', () => {
   test('that was in use is missed when it is removed, and any other is not', async () => {
     const shell = await withProfile();
     await shell.run('profile add other --environment embedded --database ./other.db');
-    const words = 'it was in use: commands work on the local database from now on';
+    const words = 'it was in use: commands work on the default database from now on';
     expect((await shell.run('profile remove other')).stderr).not.toContain(words);
     expect((await shell.run('profile remove box')).stderr).toContain(words);
   });
