@@ -38,7 +38,7 @@ const alike = [
   ['test'],
 ];
 
-/** What is done to events and usage in other words or in another group, by the first of the words that are alike. */
+/** What is done in other words or in another group, by the first of the words that are alike; '' is no group. */
 const elsewhere: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   events: {
     list: 'usage events',
@@ -49,15 +49,25 @@ const elsewhere: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   usage: { list: 'events', get: 'events', create: 'ingest', send: 'ingest', import: 'import events' },
   import: { usage: 'events' },
+  credits: { list: 'balance or ledger', get: 'balance', create: 'grant', update: 'adjust', remove: 'reverse' },
+  '': { grants: 'credits balance or credits grant' },
 };
 
-/** What other programs call a flag. */
-const flagsElsewhere: Readonly<Record<string, string>> = {
-  db: 'database',
-  force: 'yes',
-  format: 'output',
-  silent: 'quiet',
-  verbose: 'debug',
+const beginning = ['created-after', 'start', 'start-date'];
+const ending = ['created-before', 'end', 'end-date'];
+/** What is meant by the flags of other programs and commands: the first that the command has. */
+const flagsElsewhere: Readonly<Record<string, readonly string[]>> = {
+  db: ['database'],
+  force: ['yes'],
+  format: ['output'],
+  silent: ['quiet'],
+  verbose: ['debug'],
+  after: beginning,
+  from: beginning,
+  since: beginning,
+  before: ending,
+  to: ending,
+  until: ending,
 };
 
 export async function usageError(
@@ -106,12 +116,8 @@ function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   const words = wordsOf(name);
   const others = shownFlags(path);
   const isKin = (other: string) => wordsOf(other).isSubsetOf(words) || words.isSubsetOf(wordsOf(other));
-  const one =
-    flagsElsewhere[name.slice(2)] ??
-    nearest(
-      name.slice(2),
-      others.map((each) => each.slice(2)),
-    );
+  const names = others.map((each) => each.slice(2));
+  const one = flagsElsewhere[name.slice(2)]?.find((each) => names.includes(each)) ?? nearest(name.slice(2), names);
   return (
     listed(others.filter((each) => each.startsWith(name))) ??
     listed(others.filter(isKin)) ??
@@ -141,7 +147,7 @@ function meantElsewhere(word: string, [group = '']: readonly string[]): string |
 /** The group of a verb given without one, and for `contracts budgets` the other group. */
 async function groupMeant(word: string, known: readonly string[], load: LoadManifest): Promise<string | undefined> {
   if (known.length === 0) return await verbMeant(word, load);
-  return Object.hasOwn(commandGroups, word) ? word : undefined;
+  return Object.hasOwn(commandGroups, word) ? `tally ${word}` : undefined;
 }
 
 /** The verb with its group, `credits ledger` for `contracts ledger`; undefined if too many groups have it. */
