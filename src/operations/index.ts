@@ -10,8 +10,6 @@ import type { AnswerFacts } from '../answer-facts.ts';
 import { onceEach } from '../once.ts';
 import type { CallInput, Operation, Outline, Scope } from './operation.ts';
 
-export type { KnownEvents } from '../answer-facts.ts';
-
 /** A room has the same name in every layer. */
 const rooms = {
   customers: async () => (await import('./customers.ts')).customerOperations,

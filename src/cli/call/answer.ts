@@ -1,7 +1,8 @@
 /** Sends a request and prints the answer with its notes. */
 
+import type { KnownEvents } from '../../answer-facts.ts';
 import { BillingError } from '../../errors.ts';
-import type { Answer, Billing, KnownEvents, OperationName, ResponseBody } from '../../operations/index.ts';
+import type { Answer, Billing, OperationName, ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { ChartStyle } from '../charts/bars.ts';
 import type { Chart } from '../charts/chart.ts';

@@ -12,15 +12,11 @@ import { judgeGrant } from '../operator/granting.ts';
 import { watchValues } from '../import/skipped.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
-import { reading } from '../session/open-session.ts';
-import { patienceMilliseconds } from '../session/prompts.ts';
-import type { OpenBilling, Session } from '../session/session.ts';
 import { jsonAnswer, render } from '../output/output.ts';
 import { mask } from '../terminal/redact.ts';
 import { asLines, safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { requireEmbedded } from '../target/target.ts';
-import type { Target } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
 import { tellUnreadValues } from './unread-values.ts';
 import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
@@ -67,18 +63,14 @@ interface Rehearsed {
   readonly watched?: SkippedValues | undefined;
 }
 
-/** Asks the policy and the service in this process, and any service for its meters. */
+/** Asks the policy and the service in this process. */
 async function rehearsed(
   command: CommandSpec,
   input: CallInput,
   { session, target, local }: Asking,
 ): Promise<Rehearsed> {
   const isGrant = command.operation === grantOperation;
-  const isOfEvents = command.isBulk && session.flags.quiet !== true;
-  if (!isGrant && target.kind !== 'embedded') {
-    const watched = isOfEvents ? await metersElsewhere(session, target) : undefined;
-    return { watched };
-  }
+  if (!isGrant && target.kind !== 'embedded') return {};
   const opened = await openForWriting(session, target, local);
   try {
     const ids = Object.values(input.params ?? {});
@@ -86,15 +78,11 @@ async function rehearsed(
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
       return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, input);
     });
-    return { rehearsal, watched: isOfEvents ? await watchValues(session, opened.plain) : undefined };
+    const isWatched = command.isBulk && session.flags.quiet !== true;
+    return { rehearsal, watched: isWatched ? await watchValues(session, opened.plain) : undefined };
   } finally {
     await opened.close();
   }
-}
-
-async function metersElsewhere(session: Session, target: Target): Promise<SkippedValues | undefined> {
-  const read = async ({ billing }: OpenBilling) => await watchValues(session, billing);
-  return await reading(session, target, read, { timeoutMilliseconds: patienceMilliseconds, isRehearsal: true });
 }
 
 /** Undefined for an operation that takes more than one transaction. */

@@ -56,7 +56,8 @@ export const ledgerChart: Chart = {
       heldBy: ({ originalCents, remainingCredits }) =>
         centsOf(originalCents) === 0n ? microsOf(remainingCredits) : 0n,
     });
-    const window = windowOf(asked, entries, [...money, ...credits]);
+    const lasts = [money, credits].map((movements) => movements.at(-1)?.atEpochMs ?? 0);
+    const window = windowOf(asked, entries, Math.max(...lasts));
     const parts = [];
     if (money.length > 0 || credits.length === 0) {
       const currency = currencyOf(entries);
@@ -72,13 +73,12 @@ export const ledgerChart: Chart = {
 };
 
 /** The time that is drawn: the requested range, else from the first movement to the last. It never ends before it begins. */
-function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[], movements: readonly Movement[]): Window {
+function windowOf({ query = {} }: CallInput, newestFirst: readonly Entry[], lastEpochMs: number): Window {
   const from = instantOf('--created-after', query['createdAfter']);
   const to = instantOf('--created-before', query['createdBefore']);
   const firstEpochMs = epochMsOf(newestFirst.at(-1));
   const fromEpochMs = from?.epochMilliseconds ?? Math.min(firstEpochMs, to?.epochMilliseconds ?? firstEpochMs);
-  const endEpochMs =
-    to?.epochMilliseconds ?? Math.max(epochMsOf(newestFirst[0]), ...movements.map(({ atEpochMs }) => atEpochMs));
+  const endEpochMs = to?.epochMilliseconds ?? Math.max(epochMsOf(newestFirst[0]), lastEpochMs);
   return { fromEpochMs, toEpochMs: Math.max(fromEpochMs, endEpochMs), isCut: to !== undefined };
 }
 
@@ -112,10 +112,14 @@ function withExpired(
   { changeOf, heldBy }: Measure,
 ): readonly Movement[] {
   const written = movementsOf(newestFirst, changeOf);
+  const leftOf = new Map<string, bigint>();
+  for (const entry of newestFirst) {
+    const grantId = entry.grantEntryId ?? entry.id;
+    leftOf.set(grantId, (leftOf.get(grantId) ?? 0n) + changeOf(entry));
+  }
   const expired = blocks.flatMap(({ id, status, expiresAt }): Movement[] => {
+    const left = leftOf.get(id) ?? 0n;
     if (status !== 'expired' || expiresAt === null) return [];
-    const own = newestFirst.filter((entry) => entry.id === id || entry.grantEntryId === id);
-    const left = sumOf(own.map(changeOf));
     const { epochMilliseconds: atEpochMs } = Temporal.Instant.from(expiresAt);
     return left === 0n ? [] : [{ atEpochMs, change: -left, isUnwritten: true }];
   });

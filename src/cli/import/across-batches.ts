@@ -1,10 +1,11 @@
 /** Counts in a rehearsal what rows of earlier batches would have recorded by then: each batch is judged by itself, and undone. */
 
+import type { KnownEvents } from '../../answer-facts.ts';
 import { canonicalJson } from '../../canonical-json.ts';
 import { sha256Of } from '../../digest.ts';
 import { limits } from '../../limits.ts';
 import { utcTimestamp } from '../../operations/field-rules.ts';
-import type { Answer, Billing, KnownEvents, OperationName } from '../../operations/index.ts';
+import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import type { ImportedEvent } from './mapping.ts';
 

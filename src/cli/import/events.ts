@@ -4,8 +4,9 @@
  * keys.
  */
 
+import type { KnownEvents } from '../../answer-facts.ts';
 import { BillingError, nounOfNamesNo, reasonOfStop, reworded } from '../../errors.ts';
-import type { Answer, Billing, KnownEvents } from '../../operations/index.ts';
+import type { Answer, Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { withKnownHash } from '../wire/request-hash.ts';
 import { type OnWait, throughOutage } from '../session/patiently.ts';
