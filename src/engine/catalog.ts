@@ -68,8 +68,7 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const { tiers, issues: tierIssues } = given.length === 0 ? noTiers : tiersOf(given, 'pricingTiers');
     const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
     const product = await findOrAddProduct(context, body);
-    const productIssues = product === undefined ? [{ path: 'productId', message: namesNoMessage('product') }] : [];
-    refuse([...productIssues, ...meterIssues, ...tierIssues]);
+    refuse([...productIssuesOf(product), ...meterIssues, ...tierIssues]);
     assert(product !== undefined, 'a product that is not there was refused');
     const usualTiering: Tiering = tiers.length > 0 ? 'GRADUATED' : 'NONE';
     const pricing: Pricing = {
@@ -138,10 +137,7 @@ interface ProductChoice {
 /** The product by id, or by name, made where there is none. A later refusal takes it back. */
 async function findOrAddProduct(context: CallContext, choice: ProductChoice): Promise<Product | undefined> {
   const { productId, productName } = choice;
-  if (productId !== undefined) {
-    const product = await findProduct(context.tx, context.orgId, productId);
-    return product?.archivedAt === null ? product : undefined;
-  }
+  if (productId !== undefined) return await findProduct(context.tx, context.orgId, productId);
   if (productName === undefined) return undefined;
   const known = await findProductByName(context.tx, context.orgId, productName);
   return known ?? (await addProduct(context, productName, choice.productDescription));
@@ -157,6 +153,13 @@ async function addProduct(context: CallContext, name: string, description: strin
   };
   await insertProduct(context.tx, context.orgId, product);
   return product;
+}
+
+function productIssuesOf(product: Product | undefined): InputIssue[] {
+  if (product === undefined) return [{ path: 'productId', message: namesNoMessage('product') }];
+  if (product.archivedAt !== null)
+    return [{ path: 'productId', message: `names the product "${product.name}", which is archived` }];
+  return [];
 }
 
 async function findMeterIssues(context: CallContext, meterId: string): Promise<InputIssue[]> {

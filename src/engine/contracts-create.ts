@@ -63,7 +63,10 @@ export async function createContract(context: CallContext, input: ContractInput)
   const overrides = normaliseOverrides(offer, plan === undefined ? [] : (input.overrides ?? []));
   const creditGrantCents = grantOf(input, plan);
   refuse([
-    ...(plan === undefined || plan.archivedAt !== null ? [{ path: 'planId', message: namesNoMessage('plan') }] : []),
+    ...(plan === undefined ? [{ path: 'planId', message: namesNoMessage('plan') }] : []),
+    ...(plan !== undefined && plan.archivedAt !== null
+      ? [{ path: 'planId', message: `names the plan "${plan.name}", which is archived` }]
+      : []),
     ...(customer === undefined ? [{ path: 'customerId', message: namesNoMessage('customer') }] : []),
     ...(endDate !== undefined && !isBefore(startDate, endDate)
       ? [{ path: 'endDate', message: 'must be after startDate' }]

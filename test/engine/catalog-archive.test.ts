@@ -50,7 +50,7 @@ test('what is archived can be read by id, and is in no list', async () => {
   expect((await world.call('products.list')).total).toBe(0);
 });
 
-test('nothing new can be made of it, and its name is free', async () => {
+test('nothing new can be made of it, which says that it is archived, and its name is free', async () => {
   await archivePlan();
   await archivePricing();
   await archiveProduct();
@@ -58,11 +58,11 @@ test('nothing new can be made of it, and its name is free', async () => {
   const { data: customer } = await world.call('customers.create', { body: { name: 'Acme', contacts } });
   await expect(
     world.call('contracts.create', { body: { planId: ids.planId, customerId: customer.id, startDate: '2026-03-01' } }),
-  ).rejects.toMatchObject({ kind: 'invalidInput', message: 'planId: names no plan' });
+  ).rejects.toMatchObject({ kind: 'invalidInput', message: 'planId: names the plan "Team", which is archived' });
   const price = { name: 'Fee', model: 'FLAT', unitAmount: '20', priceInterval: 'MONTH' };
   await expect(world.call('pricing.create', { body: { ...price, productId: ids.productId } })).rejects.toMatchObject({
     kind: 'invalidInput',
-    message: 'productId: names no product',
+    message: 'productId: names the product "Platform", which is archived',
   });
   expect(await world.call('products.create', { body: { name: 'Platform' } })).toMatchObject({
     data: { name: 'Platform' },
