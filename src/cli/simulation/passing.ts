@@ -13,16 +13,16 @@ export interface TimedEvent {
   readonly at: string;
   /** Called when the event is sent, because the things it names may only be created on the way. */
   readonly toBody: () => object;
+  /** File and line, for a refusal. */
+  readonly place?: () => string;
 }
 
 export interface PassingOptions {
   /** In order of time. */
-  readonly events: readonly TimedEvent[];
+  readonly events: Iterable<TimedEvent, undefined>;
   /** Usage within one such span arrives together. */
   readonly resolution: string;
   readonly start: string;
-  /** File and line of an event by its place in `events`, for a refusal. */
-  readonly placeOf?: (place: number) => string;
   readonly onProgress: (progress: { readonly events: number; readonly at: string }) => void;
 }
 
@@ -36,14 +36,13 @@ export interface Passing {
 }
 
 /** The clock must be simulated, and stand at `start`. */
-export function createPassing(
-  billing: Billing,
-  { events, resolution, start, placeOf, onProgress }: PassingOptions,
-): Passing {
+export function createPassing(billing: Billing, { events, resolution, start, onProgress }: PassingOptions): Passing {
   const span = Temporal.Duration.from(resolution).total('milliseconds');
   const origin = millisecondsOf(start);
+  const rest = events[Symbol.iterator]();
+  let upcoming = rest.next().value;
   let now = start;
-  let next = 0;
+  let sent = 0;
   /** When something falls due next; null for never, undefined if it must be asked. */
   let due: string | null | undefined;
 
@@ -55,7 +54,7 @@ export function createPassing(
     if (failure !== undefined) throw new ConflictError(`what fell due could not be done: ${failure.message}`);
     now = to;
     if (typeof due === 'string' && due <= now) due = undefined;
-    onProgress({ events: next, at: now });
+    onProgress({ events: sent, at: now });
   };
 
   /** The end, exclusive, of the span in which an event lies. */
@@ -64,21 +63,34 @@ export function createPassing(
     return timestampOf(Temporal.Instant.fromEpochMilliseconds(origin + count * span));
   };
 
+  /** The event that comes next. */
+  const peek = () => upcoming;
+
+  /** The next events, as many as one call takes; those before an instant, if one is given. */
+  const take = (end?: string): TimedEvent[] => {
+    const batch: TimedEvent[] = [];
+    for (let event = peek(); event !== undefined && batch.length < limits.eventsPerBatch; event = peek()) {
+      if (end !== undefined && event.at >= end) break;
+      batch.push(event);
+      upcoming = rest.next().value;
+    }
+    return batch;
+  };
+
   const send = async (batch: readonly TimedEvent[]) => {
     try {
       await billing.call('usage.ingestBatch', { body: { events: batch.map(({ toBody }) => toBody()) } });
     } catch (error) {
-      const first = next;
-      throw placeOf === undefined ? error : placed(error, (index) => placeOf(first + index));
+      throw placed(error, batch);
     }
-    next += batch.length;
+    sent += batch.length;
   };
 
   return {
     async until(instant) {
       // Whatever was done meanwhile may have an end or an expiry.
       due = undefined;
-      for (let first = events[next]; first !== undefined && first.at < instant; first = events[next]) {
+      for (let first = peek(); first !== undefined && first.at < instant; first = peek()) {
         due ??= (await billing.call('clock.show')).body.data.nextDueAt;
         const nextDueAt = due;
         if (nextDueAt !== null && nextDueAt > now && nextDueAt <= first.at) {
@@ -87,27 +99,25 @@ export function createPassing(
         }
         const ends = [instant, endOfSpan(first.at), ...(nextDueAt === null || nextDueAt <= now ? [] : [nextDueAt])];
         const [end = instant] = ends.toSorted();
-        let after = next;
-        while (after - next < limits.eventsPerBatch && (events[after]?.at ?? end) < end) after += 1;
-        const batch = events.slice(next, after);
+        const batch = take(end);
         await advance(batch.at(-1)?.at ?? now);
         await send(batch);
       }
       await advance(instant);
     },
     async ahead() {
-      while (next < events.length) await send(events.slice(next, next + limits.eventsPerBatch));
+      while (peek() !== undefined) await send(take());
     },
-    sent: () => next,
+    sent: () => sent,
   };
 }
 
 /** Says where a refused event comes from, in place of its index in a batch that nobody sees. */
-function placed(error: unknown, placeOf: (index: number) => string): unknown {
-  if (!(error instanceof BillingError)) return error;
+function placed(error: unknown, batch: readonly TimedEvent[]): unknown {
+  if (!(error instanceof BillingError) || batch[0]?.place === undefined) return error;
   const message = error.message.replaceAll(
     /(?<=^|; )events\[(\d+)\](\.?)/g,
-    (_words, index, dot) => `${placeOf(Number(index))}${dot === '' ? '' : ': '}`,
+    (_words, index, dot) => `${batch[Number(index)]?.place?.()}${dot === '' ? '' : ': '}`,
   );
   return reworded(error, message);
 }

@@ -2,11 +2,9 @@
 
 import { dirname, resolve } from 'node:path';
 
-import { assert } from '../../assert.ts';
 import { BillingError, InvalidInputError, reworded } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Billing } from '../../operations/index.ts';
-import { compareText } from '../../text-order.ts';
 import { readCatalogFile } from '../catalog/file.ts';
 import type { CatalogFile } from '../catalog/file.ts';
 import { readCatalog } from '../catalog/live.ts';
@@ -14,6 +12,8 @@ import { readTextFile } from '../files/files.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { generatedCount, generatedUsage } from './generated-usage.ts';
 import { createPassing } from './passing.ts';
+import { createPackedEvents } from './packed-events.ts';
+import type { PackedEvents } from './packed-events.ts';
 import type { PassingOptions } from './passing.ts';
 import { createNames, idOf, several } from './references.ts';
 import type { Names, Playing } from './references.ts';
@@ -35,7 +35,10 @@ export interface Look {
 export interface Played {
   readonly names: Names;
   readonly steps: readonly Step[];
-  readonly events: readonly UsageEvent[];
+  /** Also what was not played. */
+  readonly usage: PackedEvents<UsageEvent>;
+  /** How many were played: the first. */
+  readonly eventCount: number;
   /** Events from the end on, which were not played. */
   readonly laterEventCount: number;
 }
@@ -56,14 +59,13 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
   const usage = await usageOf(scenario);
   const steps = stepsOf(scenario);
   const passing = createPassing(billing, {
-    events: usage.map((event) => ({ at: event.timestamp, toBody: () => bodyOf(event, names, scenario) })),
+    events: usage.inOrder().map((event) => ({
+      at: event.timestamp,
+      toBody: () => bodyOf(event, names, scenario),
+      place: () => placeOf(event, scenario),
+    })),
     resolution: file.resolution ?? 'P1D',
     start: file.start,
-    placeOf(place) {
-      const event = usage[place];
-      assert(event !== undefined, 'a refusal names an event of its batch');
-      return placeOf(event, scenario);
-    },
     onProgress,
   });
   const instants = [...new Set([file.start, ...steps.map(({ at }) => at), ...looks.map(({ at }) => at), file.until])];
@@ -72,8 +74,8 @@ export async function play(scenario: Scenario, { billing, looks, terminal, onPro
     for (const step of steps) if (step.at === instant) await take(step, scenario, { billing, names });
     for (const { at, look } of looks) if (at === instant) await look(names);
   }
-  const events = usage.slice(0, passing.sent());
-  return { names, steps, events, laterEventCount: usage.length - events.length };
+  const eventCount = passing.sent();
+  return { names, steps, usage, eventCount, laterEventCount: usage.length - eventCount };
 }
 
 async function makeCatalog(
@@ -107,26 +109,27 @@ function besides({ fileName }: Scenario, path: string): string {
   return resolve(dirname(fileName), path);
 }
 
-/** All usage in order of time; at one instant in the order of the file. */
-async function usageOf(scenario: Scenario): Promise<UsageEvent[]> {
+/** All usage; at one instant in the order of the file. */
+async function usageOf(scenario: Scenario): Promise<PackedEvents<UsageEvent>> {
   const { usage = [], seed, start, until } = scenario.file;
   const customers = new Set(scenario.file.customers?.map(({ id }) => id));
   const contracts = new Set(scenario.file.contracts?.map(contractName));
-  const events: UsageEvent[] = [];
+  const events = createPackedEvents<UsageEvent>();
   for (const [index, entry] of usage.entries()) {
     const options = { seed, index, start, until };
     const path: Path = ['usage', index];
     if (entry.file === undefined) {
       refuseTooMany(scenario, path, events.length + generatedCount(entry, options));
-      for (const event of generatedUsage(entry, options)) events.push(event);
+      for (const event of generatedUsage(entry, options)) events.add(event);
       continue;
     }
     const file = { path: besides(scenario, entry.file), index, customers, contracts };
-    const read = await placed(scenario, path, 'usage', async () => await usageOfFile(entry, file));
-    refuseTooMany(scenario, path, events.length + read.length);
-    for (const event of read) events.push(event);
+    await placed(scenario, path, 'usage', async () => {
+      for await (const event of usageOfFile(entry, file)) events.add(event);
+    });
+    refuseTooMany(scenario, path, events.length);
   }
-  return events.toSorted((one, other) => compareText(one.timestamp, other.timestamp));
+  return events;
 }
 
 function refuseTooMany({ issueAt }: Scenario, path: Path, count: number): void {
@@ -148,7 +151,8 @@ function bodyOf(used: UsageEvent, names: Names, scenario: Scenario) {
     return {
       ...event,
       customerId: idOf(names, 'customers', customer),
-      contractId: contract === undefined ? undefined : idOf(names, 'contracts', contract),
+      // The service takes an event without an undefined member by its quicker check.
+      ...(contract === undefined ? {} : { contractId: idOf(names, 'contracts', contract) }),
     };
   } catch (error) {
     throw error instanceof BillingError ? reworded(error, `${placeOf(used, scenario)}: ${error.message}`) : error;

@@ -198,7 +198,7 @@ async function passTime(scene: Scene, { start, until, onProgress }: ReplayOption
   // As at a service, usage that names a contract which does not serve is billed on none.
   const isBilled = ({ timestamp, contractId }: HistoricEvent) =>
     timestamp <= last && (contractId === null || contracts.has(contractId));
-  const events = history.events.filter(isBilled);
+  const events = history.events.values().filter(isBilled);
   const passing = createPassing(billing, {
     events: events.map(({ timestamp, eventName, customerId, contractId, idempotencyKey, properties }) => ({
       at: timestamp,

@@ -18,7 +18,7 @@ export async function reportOf(
     billing,
     played,
     outcomes,
-  }: { readonly billing: Billing; readonly played: Played; readonly outcomes: readonly Outcome[] },
+  }: { readonly billing: Billing; readonly played: Omit<Played, 'usage'>; readonly outcomes: readonly Outcome[] },
 ) {
   const { file } = scenario;
   const contracts = await oldestFirst(billing, 'contracts.list');
@@ -46,7 +46,7 @@ export async function reportOf(
     seed: file.seed,
     start: file.start,
     until: file.until,
-    eventCount: played.events.length,
+    eventCount: played.eventCount,
     timeline: timelineOf({ steps: played.steps, deliveries, ledger, invoices, own }),
     invoices: invoices
       .map((invoice) => ({ ...own(invoice.contractId), ...invoice }))
@@ -60,7 +60,7 @@ export async function reportOf(
 export type Report = Awaited<ReturnType<typeof reportOf>>;
 
 /** The scenario's names for ids; the id if it has none. */
-function ownersOf(contracts: readonly Contract[], { names }: Played): OwnerOf {
+function ownersOf(contracts: readonly Contract[], { names }: Pick<Played, 'names'>): OwnerOf {
   const nameOf = (known: ReadonlyMap<string, unknown>) => new Map([...known].map(([name, id]) => [id, name]));
   const [customerNames, contractNames] = [nameOf(names.customers), nameOf(names.contracts)];
   const customerIds = new Map(contracts.map(({ id, customerId }) => [id, customerId]));

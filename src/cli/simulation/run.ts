@@ -91,15 +91,18 @@ function tellLater(count: number, until: string, session: Session): void {
 /** A value such as '1,000' would otherwise only look like little usage, too. */
 async function tellSkippedIn(
   scenario: Scenario,
-  { events }: Played,
+  { usage, eventCount }: Played,
   { billing, session }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
   const watched = await watchValues(session, billing);
   if (watched === undefined) return;
-  for (const [index, event] of events.entries()) watched.add(event, index);
+  usage
+    .inOrder()
+    .take(eventCount)
+    .forEach((event, index) => watched.add(event, index));
   tellSkipped(session, watched, {
     placeOf(index) {
-      const event = events[index];
+      const event = usage.inOrder().drop(index).next().value;
       assert(event !== undefined, 'an event was watched with its place');
       return placeOf(event, scenario);
     },

@@ -24,12 +24,11 @@ export interface UsageFile {
  * Every event of a file. What the entry says of customer and contract holds for all of them. Throws BillingError `invalidInput`,
  * with the line, for a row that is not an event, or that names what the scenario does not have.
  */
-export async function usageOfFile(
+export async function* usageOfFile(
   entry: Entry<'usage'>,
   { path, index, customers, contracts }: UsageFile,
-): Promise<UsageEvent[]> {
+): AsyncGenerator<UsageEvent> {
   checkReadable(path);
-  const read: UsageEvent[] = [];
   const { eventName, eventNameColumn, customer, customerColumn, keyColumn, timestamp: timestampColumn } = entry;
   const batches = readFileBatches(path, {
     format: formatOf(path, entry.format),
@@ -58,7 +57,7 @@ export async function usageOfFile(
       const isInternal = event.customerId !== undefined;
       const customerId = isInternal ? event.customerId : event.externalCustomerId;
       const customerField = isInternal ? 'customerId' : (customerColumn ?? 'externalCustomerId');
-      read.push({
+      yield {
         index,
         line,
         timestamp: utcTimestamp(event.timestamp) ?? event.timestamp,
@@ -70,10 +69,9 @@ export async function usageOfFile(
             : known(event.contractId, contracts, `${at}: contractId: there is no contract`),
         idempotencyKey: String(event.idempotencyKey),
         properties: event.properties,
-      });
+      };
     }
   }
-  return read;
 }
 
 /** An id of the scenario. A file from a service names its ids, which would otherwise bill another contract without a word. */

@@ -127,7 +127,7 @@ describe('more than a function takes arguments', () => {
           : billing.call(name as 'invoices.list'),
     } as unknown as Billing;
     const scenario = readScenario('start: 2026-03-01\nuntil: 2026-03-02\n', 'scenario.yaml');
-    const played = { names: createNames(), steps: [], events: [], laterEventCount: 0 };
+    const played = { names: createNames(), steps: [], eventCount: 0, laterEventCount: 0 };
     const { ledger } = await reportOf(scenario, { billing: withContract, played, outcomes: [] });
     expect(ledger).toHaveLength(many);
   });
