@@ -79,7 +79,8 @@ function tierHint(key: string): string | undefined {
 
 /** The words for each unknown field of one place: what was probably meant, or else, once, the fields that there are. */
 export function unknownKeys(keys: readonly string[], known: readonly string[], here: readonly string[]): string[] {
-  const meant = keys.map((key) => nearest(key, known));
+  // A field of another place is spelt as it was meant.
+  const meant = keys.map((key) => (known.includes(key) ? undefined : nearest(key, known)));
   const first = here.length === 0 ? -1 : meant.indexOf(undefined);
   return meant.map((name, index) => {
     if (name !== undefined) return `unknown field: did you mean ${name}?`;

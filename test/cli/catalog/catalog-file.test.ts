@@ -73,6 +73,11 @@ describe('a file with a mistake is refused, with the line and the path of the mi
       'meters:\n  - code: CALLS\n    displayName: Calls\n    eventTypeFilter: { in: [call] }\n',
       ['catalog.yaml:4: meters[0].eventTypeFilter.in: unknown field: the fields here are include, exclude'],
     ],
+    [
+      'a field that belongs elsewhere',
+      'plans:\n  - name: Basic\n    items:\n      - { product: P, price: Seat, name: Seat }\n',
+      ['catalog.yaml:4: plans[0].items[0].name: unknown field: the fields here are product, price, defaultQuantity'],
+    ],
     ['a misspelt section', 'product: []\n', ['catalog.yaml:1: product: unknown field: did you mean products?']],
     ['an empty section', 'plans:\nproducts: []\n', ['catalog.yaml:1: plans: must be a list']],
     [
