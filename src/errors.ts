@@ -307,6 +307,16 @@ export function nounOfNamesNo(message: string): string | undefined {
   return /^names no (\w[\w ]*)$/.exec(message)?.[1];
 }
 
+/** The refusal of an archived record in a field; it follows the path of the field. */
+export function namesArchivedMessage(noun: string, name: string): string {
+  return `names the ${noun} "${name}", which is archived`;
+}
+
+/** The noun in such a refusal; undefined for any other message. */
+export function nounOfNamesArchived(message: string): string | undefined {
+  return /^names the (\w+) ".*", which is archived$/s.exec(message)?.[1];
+}
+
 /** Whether the disk failed, so that the same path may work later. Systems make a disk read-only when it begins to fail. */
 export function isFailureOfDisk(cause: unknown): boolean {
   return failuresOfDisk.has((cause as NodeJS.ErrnoException).code ?? '');

@@ -1,7 +1,7 @@
 /** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
 
 import { nestingGrid } from '../calculation/billing-period.ts';
-import { InvalidInputError, namesNoMessage } from '../errors.ts';
+import { InvalidInputError, namesArchivedMessage, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
 import { findPricings } from '../store/records/catalog.ts';
@@ -102,7 +102,7 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
 /** A price listed twice in a plan would bill the same usage twice, and no override could tell the two apart. */
 function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | undefined {
   if (pricing === undefined) return namesNoMessage('price');
-  if (pricing.archivedAt !== null) return `names the price "${pricing.name}", which is archived`;
+  if (pricing.archivedAt !== null) return namesArchivedMessage('price', pricing.name);
   return isRepeated ? `names the price "${pricing.name}" a second time` : undefined;
 }
 

@@ -3,7 +3,7 @@
 import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers, type TierInput } from '../calculation/pricing/tiered.ts';
-import { ConflictError, namesNoMessage } from '../errors.ts';
+import { ConflictError, namesArchivedMessage, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
@@ -158,15 +158,14 @@ async function addProduct(context: CallContext, name: string, description: strin
 function productIssuesOf(product: Product | undefined): InputIssue[] {
   if (product === undefined) return [{ path: 'productId', message: namesNoMessage('product') }];
   if (product.archivedAt !== null)
-    return [{ path: 'productId', message: `names the product "${product.name}", which is archived` }];
+    return [{ path: 'productId', message: namesArchivedMessage('product', product.name) }];
   return [];
 }
 
 async function findMeterIssues(context: CallContext, meterId: string): Promise<InputIssue[]> {
   const meter = await findMeter(context.tx, context.orgId, meterId);
   if (meter === undefined) return [{ path: 'meterId', message: namesNoMessage('meter') }];
-  if (meter.status === 'inactive')
-    return [{ path: 'meterId', message: `names meter ${meter.code}, which is archived` }];
+  if (meter.status === 'inactive') return [{ path: 'meterId', message: namesArchivedMessage('meter', meter.code) }];
   return [];
 }
 

@@ -6,7 +6,7 @@ import { assert } from '../assert.ts';
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { ContractItem, PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
-import { namesNoMessage } from '../errors.ts';
+import { namesArchivedMessage, namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isMoreThanZero } from '../operations/field-rules.ts';
@@ -65,7 +65,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   refuse([
     ...(plan === undefined ? [{ path: 'planId', message: namesNoMessage('plan') }] : []),
     ...(plan !== undefined && plan.archivedAt !== null
-      ? [{ path: 'planId', message: `names the plan "${plan.name}", which is archived` }]
+      ? [{ path: 'planId', message: namesArchivedMessage('plan', plan.name) }]
       : []),
     ...(customer === undefined ? [{ path: 'customerId', message: namesNoMessage('customer') }] : []),
     ...(endDate !== undefined && !isBefore(startDate, endDate)

@@ -121,7 +121,7 @@ describe('creating a price', () => {
     await world.call('meters.archive', { params: { meterId: old.id } });
     await expect(createPricing({ ...usage, meterId: old.id })).rejects.toMatchObject({
       kind: 'invalidInput',
-      message: 'meterId: names meter OLD, which is archived',
+      message: 'meterId: names the meter "OLD", which is archived',
     });
     const other = await world.addOrganization('eu');
     await expect(other.call('pricing.create', { body: { ...usage, meterId: meter.id } })).rejects.toMatchObject({

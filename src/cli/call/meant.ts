@@ -1,6 +1,6 @@
 /** What was meant by a text that is not a valid id: the name, number or code of something that exists. */
 
-import { nounOfNamesNo, nounOfUnknownId } from '../../errors.ts';
+import { nounOfNamesArchived, nounOfNamesNo, nounOfUnknownId } from '../../errors.ts';
 import type { InputIssue } from '../../errors.ts';
 import type { Billing } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
@@ -23,13 +23,16 @@ export async function meantInPath(message: string, [id = '']: readonly string[],
 export async function meantInFields(issues: readonly InputIssue[], { query, body }: CallInput, billing: Billing) {
   const unknown = issues.map(({ path, message }) => {
     const text = wireText(valueAt({ ...query, ...(body as object | undefined) }, path.replaceAll(/\[(\d+)\]/g, '.$1')));
-    return { kind: kindCalled(nounOfNamesNo(message)), text, isOwnId: path.endsWith('externalCustomerId') };
+    const archived = nounOfNamesArchived(message);
+    // Nothing else is meant by one's own id or by that of an archived record, and a list has what may be named instead.
+    const isPlain = archived !== undefined || path.endsWith('externalCustomerId');
+    return { kind: kindCalled(archived ?? nounOfNamesNo(message)), text, isPlain };
   });
   const hints: string[] = [];
   const lists: string[] = [];
-  for (const { kind, text, isOwnId } of unknown) {
+  for (const { kind, text, isPlain } of unknown) {
     if (kind === undefined) return undefined;
-    const meant = isOwnId ? undefined : await ifTold(async () => await meaning(kind, text, billing));
+    const meant = isPlain ? undefined : await ifTold(async () => await meaning(kind, text, billing));
     if (meant === undefined) lists.push(`tally ${referenced[kind].operation.replace('.', ' ')}`);
     else hints.push(meant);
   }
