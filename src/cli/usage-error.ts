@@ -117,7 +117,8 @@ function flagMeant(flag: string, path: readonly Command[]): string | undefined {
   const others = shownFlags(path);
   const isKin = (other: string) => wordsOf(other).isSubsetOf(words) || words.isSubsetOf(wordsOf(other));
   const names = others.map((each) => each.slice(2));
-  const one = flagsElsewhere[name.slice(2)]?.find((each) => names.includes(each)) ?? nearest(name.slice(2), names);
+  const one =
+    ownOf(flagsElsewhere, name.slice(2))?.find((each) => names.includes(each)) ?? nearest(name.slice(2), names);
   return (
     listed(others.filter((each) => each.startsWith(name))) ??
     listed(others.filter(isKin)) ??
@@ -141,7 +142,12 @@ function begunWith(word: string, names: readonly string[]): string | undefined {
 
 function meantElsewhere(word: string, [group = '']: readonly string[]): string | undefined {
   const [action = word] = alike.find((words) => words.includes(word)) ?? [];
-  return elsewhere[group]?.[action];
+  return ownOf(ownOf(elsewhere, group) ?? {}, action);
+}
+
+/** Undefined for what every object has, such as `constructor`. */
+function ownOf<T>(words: Readonly<Record<string, T>>, word: string): T | undefined {
+  return Object.hasOwn(words, word) ? words[word] : undefined;
 }
 
 /** The group of a verb given without one, and for `contracts budgets` the other group. */
