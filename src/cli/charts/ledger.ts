@@ -1,11 +1,13 @@
 /** A ledger as its balance over time: money, and below it free credits, if there are any. */
 
 import { BillingError } from '../../errors.ts';
+import { isNumberText } from '../../exact-json.ts';
+import { utcTimestamp } from '../../operations/field-rules.ts';
 import type { ResponseBody } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { creditsText } from '../../whole-amounts.ts';
 import { centsOf, currencyOf, microsOf } from '../wire/amounts.ts';
-import { moneyText } from '../wire/rows.ts';
+import { moneyText, wireText } from '../wire/rows.ts';
 import { instantOf } from '../command-line/instant-flag.ts';
 import { asLines, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
@@ -46,7 +48,8 @@ export const ledgerChart: Chart = {
   async draw(body, { asked, style, beside }) {
     const { entries } = (body as ResponseBody<'credits.ledger'>).data;
     if (entries.length === 0) return say`Balance: ${moneyText(0n)}, no entries so far\n`;
-    const blocks = (beside as ResponseBody<'credits.balance'> | undefined)?.data.blocks ?? [];
+    const told = (beside as ResponseBody<'credits.balance'> | undefined)?.data.blocks ?? [];
+    const blocks = told.every(isReadable) ? told : [];
     const money = withExpired(entries, blocks, {
       changeOf: ({ amountCents }) => centsOf(amountCents),
       heldBy: ({ remainingCents }) => centsOf(remainingCents),
@@ -95,6 +98,12 @@ function movementsOf(newestFirst: readonly Entry[], changeOf: (entry: Entry) => 
     }))
     .filter(({ change }) => change !== 0n)
     .toReversed();
+}
+
+/** Another service may leave out any field, or fill it with what it likes: then only the ledger is drawn. */
+function isReadable({ status, originalCents, remainingCents, remainingCredits, expiresAt }: Block): boolean {
+  const areAmounts = [originalCents, remainingCents, remainingCredits].every((each) => isNumberText(wireText(each)));
+  return areAmounts && (status !== 'expired' || expiresAt === null || utcTimestamp(wireText(expiresAt)) !== undefined);
 }
 
 interface Measure {

@@ -170,6 +170,26 @@ describe('credits ledger --chart', () => {
     expect(unexplained.stdout).toContain('Balance: 40.00 USD\n');
   });
 
+  test.each([
+    ['no expiry', { expiresAt: undefined }],
+    ['only the day of its expiry', { expiresAt: '2026-03-31' }],
+    ['no remainder', { remainingCents: null }],
+  ])('draws the ledger alone where the balance of another service names %s of a grant', async (_case, more) => {
+    const expired = block({ status: 'expired', ...more });
+    const shell = createShell({
+      reply: ({ name }) => ({
+        body: {
+          data:
+            name === 'credits.balance'
+              ? { balance, blocks: [expired, block(more)] }
+              : { totalCount: entries.length, entries },
+        } as never,
+      }),
+    });
+    const { stdout } = await shell.run('credits ledger c --chart');
+    expect(stdout).toContain('Balance: 12.50 USD\n');
+  });
+
   test('draws a part of the time from every entry before it', async () => {
     const shell = ledger(entries);
     const { stdout } = await shell.run(
