@@ -86,7 +86,7 @@ export interface Column {
   readonly beside?: string;
   /** The column was asked for, so it is not left out for lack of room, just as an id is not. */
   readonly isAsked?: boolean;
-  /** Half of it is something else, so it is never cut, just as an id is not. */
+  /** A part of it would say something else, so it is never cut, just as an id is not. */
   readonly isWhole?: boolean;
 }
 
