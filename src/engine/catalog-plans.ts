@@ -1,7 +1,7 @@
 /** Plans made of prices (interface 2.5 and 4.9, semantics 5 and 6). */
 
 import { nestingGrid } from '../calculation/billing-period.ts';
-import { InvalidInputError, namesArchivedMessage, namesNoMessage } from '../errors.ts';
+import { InvalidInputError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
 import { findPricings } from '../store/records/catalog.ts';
@@ -11,7 +11,7 @@ import type { Plan, PlanItem } from '../store/records/plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
 import { amountProblem, intervalOf, priceSourceOf } from './price-source.ts';
-import { existing, refuse } from './refuse.ts';
+import { existing, refuse, unusableIssues } from './refuse.ts';
 import { wireCents } from './wire.ts';
 
 type PlanHandlers = Pick<
@@ -78,11 +78,12 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
   );
   const pricingOf = new Map(pricings.map((pricing) => [pricing.id, pricing]));
   const issues = given.flatMap(({ pricingId }, index): InputIssue[] => {
-    const problem = problemOf(
-      pricingOf.get(pricingId),
-      given.findIndex((item) => item.pricingId === pricingId) < index,
-    );
-    return problem === undefined ? [] : [{ path: `items[${index}].pricingId`, message: problem }];
+    const [path, pricing] = [`items[${index}].pricingId`, pricingOf.get(pricingId)];
+    const unusable = unusableIssues(path, 'price', pricing);
+    const isRepeated = given.findIndex((item) => item.pricingId === pricingId) < index;
+    if (unusable.length > 0 || !isRepeated) return unusable;
+    // It would bill the same usage twice, and no override could tell the two apart.
+    return [{ path, message: `names the price "${pricing?.name}" a second time` }];
   });
   refuse(issues);
   checkIntervals(pricings);
@@ -97,13 +98,6 @@ async function itemsOf(context: CallContext, given: readonly GivenItem[]): Promi
     }),
   );
   return items;
-}
-
-/** A price listed twice in a plan would bill the same usage twice, and no override could tell the two apart. */
-function problemOf(pricing: Pricing | undefined, isRepeated: boolean): string | undefined {
-  if (pricing === undefined) return namesNoMessage('price');
-  if (pricing.archivedAt !== null) return namesArchivedMessage('price', pricing.name);
-  return isRepeated ? `names the price "${pricing.name}" a second time` : undefined;
 }
 
 /** Invoices follow the shortest interval, so every other must start where it does (semantics 6). */

@@ -3,7 +3,7 @@
 import { assert } from '../assert.ts';
 import type { PricingTier } from '../calculation/pricing/pricing-model.ts';
 import { normaliseTiers, type TierInput } from '../calculation/pricing/tiered.ts';
-import { ConflictError, namesArchivedMessage, namesNoMessage } from '../errors.ts';
+import { ConflictError } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { catalogOperations } from '../operations/catalog.ts';
@@ -25,7 +25,7 @@ import { findPlanNameOfPricing } from '../store/records/plans.ts';
 import { planHandlers } from './catalog-plans.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { listBody, pageOf } from './listing.ts';
-import { existing, refuse } from './refuse.ts';
+import { existing, refuse, unusableIssues } from './refuse.ts';
 
 export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
   ...planHandlers,
@@ -68,7 +68,7 @@ export const catalogHandlers: HandlersOf<typeof catalogOperations> = {
     const { tiers, issues: tierIssues } = given.length === 0 ? noTiers : tiersOf(given, 'pricingTiers');
     const meterIssues = body.meterId === undefined ? [] : await findMeterIssues(context, body.meterId);
     const product = await findOrAddProduct(context, body);
-    refuse([...productIssuesOf(product), ...meterIssues, ...tierIssues]);
+    refuse([...unusableIssues('productId', 'product', product), ...meterIssues, ...tierIssues]);
     assert(product !== undefined, 'a product that is not there was refused');
     const usualTiering: Tiering = tiers.length > 0 ? 'GRADUATED' : 'NONE';
     const pricing: Pricing = {
@@ -155,18 +155,9 @@ async function addProduct(context: CallContext, name: string, description: strin
   return product;
 }
 
-function productIssuesOf(product: Product | undefined): InputIssue[] {
-  if (product === undefined) return [{ path: 'productId', message: namesNoMessage('product') }];
-  if (product.archivedAt !== null)
-    return [{ path: 'productId', message: namesArchivedMessage('product', product.name) }];
-  return [];
-}
-
 async function findMeterIssues(context: CallContext, meterId: string): Promise<InputIssue[]> {
   const meter = await findMeter(context.tx, context.orgId, meterId);
-  if (meter === undefined) return [{ path: 'meterId', message: namesNoMessage('meter') }];
-  if (meter.status === 'inactive') return [{ path: 'meterId', message: namesArchivedMessage('meter', meter.code) }];
-  return [];
+  return unusableIssues('meterId', 'meter', meter && { ...meter, name: meter.code });
 }
 
 interface ReadTiers {

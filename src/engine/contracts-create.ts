@@ -6,7 +6,7 @@ import { assert } from '../assert.ts';
 import { isBefore, startOfDay } from '../calculation/billing-period.ts';
 import { buildContractItems, findOverrideProblems } from '../calculation/rate-card.ts';
 import type { ContractItem, PlanItemSource, PriceOverride } from '../calculation/rate-card.ts';
-import { namesArchivedMessage, namesNoMessage } from '../errors.ts';
+import { namesNoMessage } from '../errors.ts';
 import type { InputIssue } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isMoreThanZero } from '../operations/field-rules.ts';
@@ -28,7 +28,7 @@ import type { GrantKind } from './credits-grant.ts';
 import { makeDrafts } from './draft-periods.ts';
 import type { CallContext } from './handler.ts';
 import { amountProblem, priceSourceOf } from './price-source.ts';
-import { pastIssues, refuse } from './refuse.ts';
+import { pastIssues, refuse, unusableIssues } from './refuse.ts';
 import { refuseDropped } from './usage-frozen.ts';
 
 type ContractInput = z.output<(typeof contractOperations)[0]['body']>;
@@ -63,10 +63,7 @@ export async function createContract(context: CallContext, input: ContractInput)
   const overrides = normaliseOverrides(offer, plan === undefined ? [] : (input.overrides ?? []));
   const creditGrantCents = grantOf(input, plan);
   refuse([
-    ...(plan === undefined ? [{ path: 'planId', message: namesNoMessage('plan') }] : []),
-    ...(plan !== undefined && plan.archivedAt !== null
-      ? [{ path: 'planId', message: namesArchivedMessage('plan', plan.name) }]
-      : []),
+    ...unusableIssues('planId', 'plan', plan),
     ...(customer === undefined ? [{ path: 'customerId', message: namesNoMessage('customer') }] : []),
     ...(endDate !== undefined && !isBefore(startDate, endDate)
       ? [{ path: 'endDate', message: 'must be after startDate' }]
