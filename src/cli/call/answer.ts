@@ -14,7 +14,7 @@ import { listText, render } from '../output/output.ts';
 import { ifTold } from '../session/if-told.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
-import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
+import { warnOfUnbilled } from '../session/unbilled-events.ts';
 import { counted, say } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { moreFollow, rowsOf, valueAt, wireText } from '../wire/rows.ts';
@@ -123,12 +123,9 @@ async function tellOfValues(
   { billing, session }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
   if (session.flags.quiet === true || !session.terminal.stderr.isTerminal) return;
-  const [{ tellUnreadValues }, { watchValues }] = await Promise.all([
-    import('./unread-values.ts'),
-    import('../import/skipped.ts'),
-  ]);
-  const watched = await watchValues(session, billing);
-  if (watched !== undefined) await tellUnreadValues(operation, input, { watched, session, isRehearsal: false });
+  const { unreadValues } = await import('./unread-values.ts');
+  const tellUnread = await unreadValues(operation, input, { billing, session, isRehearsal: false });
+  tellUnread();
 }
 
 async function tellUnknownFilters(
@@ -214,8 +211,7 @@ function note({ command, input }: OperationRequest, answer: Answer, session: Ses
     tell(session, words);
   }
   if (answer.knownEvents !== undefined) noteKnown(answer.knownEvents, session);
-  if (answer.outsideContractCount !== undefined) warnOfOutside(session, answer.outsideContractCount);
-  if (answer.lateCount !== undefined) warnOfLate(session, answer.lateCount);
+  warnOfUnbilled(session, answer);
   if (command.isVersioned && answer.etag !== undefined && session.terminal.stderr.isTerminal) {
     tell(session, say`version ${answer.etag}: give --if-match to change only this version`);
   }

@@ -3,13 +3,11 @@
 import { NotRehearsedError } from '../../errors.ts';
 import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
-import type { SkippedValues } from '../../operations/skipped-values.ts';
 import { parseCall } from '../../operations/parse.ts';
 import type { Asking } from './judge-first.ts';
 import { namingWhatIsMissing } from './missing-name.ts';
 import { grantOperation } from '../operator/grant-history.ts';
 import { judgeGrant } from '../operator/granting.ts';
-import { watchValues } from '../import/skipped.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
 import { openForWriting } from '../session/open-billing.ts';
 import { jsonAnswer, render } from '../output/output.ts';
@@ -18,8 +16,7 @@ import { asLines, safe, safeJson, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { requireEmbedded } from '../target/target.ts';
 import { tell } from '../session/tell.ts';
-import { tellUnreadValues } from './unread-values.ts';
-import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
+import { warnOfUnbilled } from '../session/unbilled-events.ts';
 
 /**
  * Prints method, path and body, and what would be answered, as JSON if JSON was asked for. Throws what the service would throw
@@ -37,7 +34,7 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
     ...(input.body === undefined ? {} : { body: input.body }),
   };
   const { terminal, output } = session;
-  const { rehearsal, watched } = await rehearsed(command, input, context);
+  const { rehearsal, tellUnread } = await rehearsed(command, input, context);
   // A rehearsed secret opens nothing.
   const answer = command.isSecret ? undefined : rehearsal?.body;
   if (output.format === 'json' || output.format === 'jsonl') {
@@ -48,19 +45,16 @@ export async function printDryRun(command: CommandSpec, input: CallInput, contex
     const shown = answer === undefined ? '' : `\n${await render(answer, command.view, options)}`;
     terminal.out(vouch(`${requestText(request)}${shown}`));
   }
-  if (rehearsal?.outsideContractCount !== undefined) warnOfOutside(session, rehearsal.outsideContractCount);
-  if (rehearsal?.lateCount !== undefined) warnOfLate(session, rehearsal.lateCount, true);
-  if (watched !== undefined) {
-    await tellUnreadValues(command.operation, input, { watched, session, isRehearsal: true });
-  }
+  if (rehearsal !== undefined) warnOfUnbilled(session, rehearsal, true);
+  tellUnread?.();
   tell(session, say`dry run on ${target.environment}: nothing was changed`);
 }
 
 interface Rehearsed {
   /** Undefined for a remote service. */
   readonly rehearsal?: Answer | undefined;
-  /** For events: what the meters read. */
-  readonly watched?: SkippedValues | undefined;
+  /** For events: says what no meter reads in them. */
+  readonly tellUnread?: () => void;
 }
 
 /** Asks the policy and the service in this process. */
@@ -78,8 +72,10 @@ async function rehearsed(
       if (isGrant) await judgeGrant(input, opened.plain, opened.context);
       return opened.rehearsal === undefined ? undefined : await answerOf(opened.rehearsal, command, input);
     });
-    const isWatched = command.isBulk && session.flags.quiet !== true;
-    return { rehearsal, watched: isWatched ? await watchValues(session, opened.plain) : undefined };
+    if (!command.isBulk || session.flags.quiet === true) return { rehearsal };
+    const { unreadValues } = await import('./unread-values.ts');
+    const reading = { billing: opened.plain, session, isRehearsal: true };
+    return { rehearsal, tellUnread: await unreadValues(command.operation, input, reading) };
   } finally {
     await opened.close();
   }

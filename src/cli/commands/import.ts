@@ -32,7 +32,7 @@ import { stopSignal } from '../session/stop-signal.ts';
 import type { Session } from '../session/session.ts';
 import { type CommandModule, repeated } from './command.ts';
 import { tell } from '../session/tell.ts';
-import { warnOfLate, warnOfOutside } from '../session/unbilled-events.ts';
+import { warnOfUnbilled } from '../session/unbilled-events.ts';
 
 interface ImportFlags {
   readonly eventName?: string;
@@ -273,12 +273,11 @@ async function tellReport(
       : 'import corrected rows under the same keys (--key-column), since under others they count as additional events; see the keys with: tally usage events';
     tellSkipped(session, watched, { placeOf: (line) => `${unit} ${line}`, remedy, meters: 'with: tally meters list' });
   }
-  const { rows, accepted, known, outsideContractCount, lateCount, isComplete } = report;
+  const { rows, accepted, known, isComplete } = report;
   // An export that found nothing; as a job of every night it would bill nobody, and nobody would see it.
   if (rows === 0 && isComplete) tell(session, say`warning: there is no row: nothing is imported`);
   if (known !== undefined && known.replaced > 0) tellReplaced(session, known.replaced, isRehearsal);
-  if (outsideContractCount > 0) warnOfOutside(session, outsideContractCount);
-  if (lateCount > 0) warnOfLate(session, lateCount, isRehearsal);
+  warnOfUnbilled(session, report, isRehearsal);
   // A person has read the first ones by then, and all of a large file's would push everything else off the screen.
   const refusals = refused.length === 0 || output.format === 'table' ? {} : { refusals: refused };
   const data = { rows, accepted, refused: refused.length, ...known, ...refusals };
