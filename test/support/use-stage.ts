@@ -32,6 +32,11 @@ export async function made(...words: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
+/** The same for a command line whose words have no spaces. */
+export async function named(line: string): Promise<string> {
+  return await made(...line.split(' '));
+}
+
 /** Saves a file in the directory of the stage; gives its path. */
 export function saved(name: string, content: string | Uint8Array): string {
   const path = join(stage.directory, name);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { idWithin } from '../../../src/cli/call/kinds-of-id.ts';
 import { NotFoundError } from '../../../src/errors.ts';
 import type { Answer } from '../../../src/operations/index.ts';
-import { made, stage, useStage } from '../../support/use-stage.ts';
+import { made, named, stage, useStage } from '../../support/use-stage.ts';
 import { createShell } from '../shell.ts';
 
 useStage('embedded');
@@ -15,7 +15,6 @@ let price = '';
 let invoice = '';
 
 beforeAll(async () => {
-  const named = async (line: string) => await made(...line.split(' '));
   customer = await named(
     'customers create --name Acme --contact name=Ada,email=ada@acme.example,roles=accounts_payable',
   );

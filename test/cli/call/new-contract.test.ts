@@ -3,10 +3,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { Surface } from '../../support/stage.ts';
-import { made, stage } from '../../support/use-stage.ts';
+import { named, stage } from '../../support/use-stage.ts';
 import { openStageWithAcme } from '../import/acme.ts';
-
-const named = async (line: string) => await made(...line.split(' '));
 
 /** What is told when the last of these contracts is made, each given as `start` or `start end`, and the ids of all. */
 async function making(

@@ -2,20 +2,12 @@
 
 import { expect, test } from 'vitest';
 
-import { openStageWithAcme } from '../import/acme.ts';
-import { made, stage } from '../../support/use-stage.ts';
-
-const named = async (line: string) => await made(...line.split(' '));
+import { openStageWithAcme, subscribeAcme } from '../import/acme.ts';
+import { named, stage } from '../../support/use-stage.ts';
 
 test.each(['embedded', 'http'] as const)('%s: before and after the sweep', async (surface) => {
   await openStageWithAcme(surface);
-  const meter = await named('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
-  const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
-  const price = await named(`pricing create --product-name Inference --name Tokens ${usage}`);
-  const plan = await named(`plans create --name Standard --item pricingId=${price}`);
-  const customer = await named('customers list');
-  const start = stage.clock.now().toString().slice(0, 10);
-  const contract = await named(`contracts create --customer-id ${customer} --plan-id ${plan} --start-date ${start}`);
+  const { customer, contract } = await subscribeAcme(stage.clock.now().toString().slice(0, 10));
   const inHours = (hours: number) => stage.clock.now().add({ hours }).toString();
   const expiresAt = inHours(2);
   const grant = `credits grant ${contract} --reason Trial --amount-cents`;

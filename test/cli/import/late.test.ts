@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 
-import { made, saved, stage } from '../../support/use-stage.ts';
-import { openStageWithAcme } from './acme.ts';
+import { named, saved, stage } from '../../support/use-stage.ts';
+import { openStageWithAcme, subscribeAcme } from './acme.ts';
 
 const rows = ['timestamp,tokens', '2026-02-02 00:00:00,1', '2026-02-03 00:00:00,2', '2026-01-31 00:00:00,3'].join('\n');
 
@@ -14,25 +14,9 @@ async function importing(...flags: readonly string[]) {
 const warningsOf = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'));
 const told = 'warning: 2 events came after the period was finalized: nothing is billed for that';
 
-const named = async (line: string) => await made(...line.split(' '));
-
 test.each(['embedded', 'http'] as const)('%s: how many are late is said once, when they come', async (surface) => {
   await openStageWithAcme(surface);
-  const meter = await named('meters create --code TOKENS --display-name Tokens --aggregation-key tokens');
-  const usage = `--model USAGE --meter-id ${meter} --unit-amount 1 --price-interval MONTH`;
-  const price = await named(`pricing create --product-name Inference --name Tokens ${usage}`);
-  const plan = await named(`plans create --name Standard --item pricingId=${price}`);
-  const customer = await named('customers list');
-  await stage.tally([
-    'contracts',
-    'create',
-    '--customer-id',
-    customer,
-    '--plan-id',
-    plan,
-    '--start-date',
-    '2026-02-01',
-  ]);
+  await subscribeAcme('2026-02-01');
   expect((await stage.tally(['bill', 'run', '--jq', '.data.finalizedCount'])).stdout).toBe('1\n');
   const expected = 'warning: 2 events would come after the period was finalized: nothing would be billed for that';
   const rehearsed = await importing('--dry-run');
