@@ -141,6 +141,7 @@ function mostSpecificRate(
   { dimensionRates }: ContractItem,
   groupValues: Readonly<Record<string, string>>,
 ): DimensionRate | undefined {
+  if (dimensionRates.length === 0) return undefined;
   const values = inOrderOfNames(groupValues);
   let best: ListedRate | undefined;
   const look = ({ rate, next }: RateStep, from: number) => {

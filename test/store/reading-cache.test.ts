@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { openConnection, type SqliteConnection } from '../../src/store/backends/sqlite/connection.ts';
 import { createReadingCache } from '../../src/store/backends/sqlite/events/cache.ts';
 import { createSqliteEventStore } from '../../src/store/backends/sqlite/events/events.ts';
+import type { Totals } from '../../src/store/backends/sqlite/events/totals.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import type { EventStore } from '../../src/store/event-store.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -50,6 +51,17 @@ test('totals that are too large alone are not held, and push out no others', () 
   const first = read(1);
   const large = read(2);
   expect([read(1) === first, read(2) === large]).toStrictEqual([true, false]);
+});
+
+test('totals of the same combinations share one list of them, and keep the amount of each', () => {
+  const cache = createReadingCache(connection);
+  const read = (id: number) => cache.totals({ id, revision: 1 }, 1n)?.[0] ?? expect.fail('no totals are kept');
+  keep(1, [[0, [0, 1, 2], ['"b"', '"c"', '"a"'], [20, 30, '10'], [2, 3, 1]]]);
+  keep(2, [[7, [2, 2, 0], ['"a"', '"b"', '"c"'], [100, 200, 300], [4, 5, 6]]]);
+  keep(3, [[0, [0, 0], ['"a"', '"b"'], [1, 2], [1, 1]]]);
+  expect(read(1)).toEqual([0, [2, 0, 1], ['"a"', '"b"', '"c"'], ['10', 20, 30], [1, 2, 3]]);
+  expect(read(2)).toEqual([7, [2, 2, 0], ['"a"', '"b"', '"c"'], [100, 200, 300], [4, 5, 6]]);
+  expect([read(1)[2] === read(2)[2], read(1)[2] === read(3)[2]]).toEqual([true, false]);
 });
 
 const hour = 3_600_000;
@@ -210,6 +222,10 @@ async function fill(
 
 /** Keeps totals of a segment, written in about that many characters. */
 function write(segmentId: number, characters: number): void {
-  const cells = JSON.stringify([[0, [0], ['x'.repeat(characters)], [1], [1]]]);
+  keep(segmentId, [[0, [0], ['x'.repeat(characters)], [1], [1]]]);
+}
+
+function keep(segmentId: number, totals: Totals): void {
+  const cells = JSON.stringify(totals);
   connection.prepare('INSERT INTO "eventTotals" VALUES (?, 1, 1, ?)').run(segmentId, cells);
 }

@@ -5,6 +5,7 @@
  */
 
 import { keepNewest } from '../../../../once.ts';
+import { compareText } from '../../../../text-order.ts';
 import { decodeSegment } from './segment-bytes.ts';
 import type { Segment } from './segment.ts';
 import type { SqliteConnection } from '../connection.ts';
@@ -43,6 +44,8 @@ const heldCharacters = 40_000_000;
 const charactersOfBareTotals = 400;
 /** The same for the totals of hours. */
 const heldHourlyCharacters = 20_000_000;
+/** The same for the lists of keys that totals share. */
+const heldKeyCharacters = 4_000_000;
 const heldNames = 4_096;
 
 export function createReadingCache(connection: SqliteConnection): ReadingCache {
@@ -50,6 +53,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
   const totals = createHeld<string, Totals>(heldCharacters);
   const hours = createHeld<string, HourlyTotals>(heldHourlyCharacters);
   const names = new Map<number, string>();
+  const withSharedKeys = createKeySharing();
   let handle = connection.handleCount;
   let changed = 0;
 
@@ -96,7 +100,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
         .get(id, ruleId, revision);
       if (kept === undefined) return undefined;
       const cells = kept['cells'] as string;
-      const found = JSON.parse(cells) as Totals;
+      const found = withSharedKeys(JSON.parse(cells) as Totals);
       if (isCommitted()) totals.add(key, found, cells.length + charactersOfBareTotals);
       return found;
     },
@@ -106,7 +110,7 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       const key = `${id} ${revision} ${ruleId}`;
       const known = hours.get(key);
       if (known !== undefined || !isCommitted()) return known;
-      const found = compute();
+      const found = compute().map(withSharedKeys);
       hours.add(key, found, JSON.stringify(found).length + (1 + found.length) * charactersOfBareTotals);
       return found;
     },
@@ -114,6 +118,24 @@ export function createReadingCache(connection: SqliteConnection): ReadingCache {
       changed = connection.transactionCount;
     },
   };
+}
+
+/**
+ * Gives totals of the same combinations one list of keys, whatever the order in which they were found: a reading then looks
+ * them up once for all of its days.
+ */
+function createKeySharing(): (totals: Totals) => Totals {
+  const lists = createHeld<string, readonly string[]>(heldKeyCharacters);
+  return (totals) =>
+    totals.map(([contractSeq, scales, keys, coefficients, counts]) => {
+      const places = [...keys.keys()].toSorted((one, other) => compareText(keys[one] ?? '', keys[other] ?? ''));
+      const inOrder = <T>(values: readonly T[]): T[] => places.map((place) => values[place] as T);
+      const sorted = inOrder(keys);
+      const text = sorted.join('\n');
+      const shared = lists.get(text) ?? sorted;
+      if (shared === sorted) lists.add(text, sorted, text.length + charactersOfBareTotals);
+      return [contractSeq, inOrder(scales), shared, inOrder(coefficients), inOrder(counts)];
+    });
 }
 
 function loadSegment(connection: SqliteConnection, id: number): Segment {

@@ -24,19 +24,27 @@ export type Cells = Map<string, Cell>;
 
 /** Adds the total of other events of the same combination; `cell` stays the caller's. */
 export function addCell(cells: Cells, key: string, cell: Readonly<Cell>, type: AggregationType): void {
-  const { coefficient, scale, count } = cell;
-  const known = cells.get(key);
-  if (known === undefined) {
-    cells.set(key, { coefficient, scale, count });
-    return;
+  addTo(cellOf(cells, key), cell, type);
+}
+
+/** The cell of a combination, without any value if it was not there: whoever asks adds to it. */
+export function cellOf(cells: Cells, key: string): Cell {
+  return cells.getOrInsertComputed(key, () => ({ coefficient: 0, scale: 0, count: 0 }));
+}
+
+/** Adds in place, because each day of a reading comes here with all its combinations. */
+export function addTo(cell: Cell, { coefficient, scale, count }: Readonly<Cell>, type: AggregationType): void {
+  if (cell.count === 0) {
+    cell.coefficient = coefficient;
+    cell.scale = scale;
+  } else {
+    const common = Math.max(cell.scale, scale);
+    const left = rescaled(cell.coefficient, common - cell.scale);
+    const right = rescaled(coefficient, common - scale);
+    cell.coefficient = combined(left, right, type);
+    cell.scale = common;
   }
-  // Added in place, because each day of a reading comes here with all its combinations.
-  const common = Math.max(known.scale, scale);
-  const left = rescaled(known.coefficient, common - known.scale);
-  const right = rescaled(coefficient, common - scale);
-  known.coefficient = combined(left, right, type);
-  known.scale = common;
-  known.count += count;
+  cell.count += count;
 }
 
 function combined(a: Coefficient, b: Coefficient, type: AggregationType): Coefficient {

@@ -2,7 +2,7 @@
 
 import { createUsageFold, type MeterRules, mergeReadings } from '../../../../calculation/usage-fold.ts';
 import { inOrder } from '../../../event-aggregation.ts';
-import { addCell, type Cell, type Cells, readingsOfCells } from './cells.ts';
+import { addTo, type Cell, cellOf, type Cells, readingsOfCells } from './cells.ts';
 import { ReusedEvent } from '../../../event-content.ts';
 import { createSegmentQuery, foldSegment, lacksColumn, type SegmentQuery } from './segment-fold.ts';
 import { segmentOf } from './segment-bytes.ts';
@@ -78,6 +78,8 @@ interface Count {
   readonly meter: AskedMeter;
   /** Per interval. */
   readonly cells: readonly Cells[];
+  /** Per interval, the cells of the lists of keys that totals have come with, in the order of the list. */
+  readonly listed: readonly Map<readonly string[], readonly Cell[]>[];
   /** Folds the events that have to be read row by row. */
   readonly fold: ReturnType<typeof createUsageFold>;
 }
@@ -145,6 +147,7 @@ function readTaken(
     asked.map((meter) => ({
       meter,
       cells: intervals.map(() => new Map()),
+      listed: intervals.map(() => new Map()),
       fold: createUsageFold(meter.query.rules, dimensions),
     })),
   );
@@ -280,18 +283,20 @@ interface WholeSegment {
 }
 
 function addTotals({ takers }: Reading, { totals, place, start, interval }: WholeSegment): void {
-  const cell: Cell = { coefficient: 0, scale: 0, count: 0 };
+  const total: Cell = { coefficient: 0, scale: 0, count: 0 };
   for (const [contractSeq, scales, keys, coefficients, counts] of totals) {
     const count = takers.ofEvent(contractSeq, start)?.[place];
     if (count === undefined) continue;
     const into = count.cells[interval] ?? new Map();
+    // Most days have the same combinations, whose list they share: each key is looked up once for all of them.
+    const cells = count.listed[interval]?.getOrInsertComputed(keys, () => keys.map((key) => cellOf(into, key))) ?? [];
     const { aggregationType } = count.meter.query.rules;
-    for (const [index, key] of keys.entries()) {
+    for (const [index, cell] of cells.entries()) {
       const stored = coefficients[index] ?? 0;
-      cell.coefficient = typeof stored === 'number' ? stored : BigInt(stored);
-      cell.scale = scales[index] ?? 0;
-      cell.count = counts[index] ?? 0;
-      addCell(into, key, cell, aggregationType);
+      total.coefficient = typeof stored === 'number' ? stored : BigInt(stored);
+      total.scale = scales[index] ?? 0;
+      total.count = counts[index] ?? 0;
+      addTo(cell, total, aggregationType);
     }
   }
 }
