@@ -12,8 +12,9 @@ import type { HowToCheck, Reading } from './response.ts';
 import { isRepeatable, retryAfterMilliseconds, retryDelay, temporaryStatuses } from './retry.ts';
 import { checkKeyForm, parseBaseUrl, parseProxyUrl, requestOf } from './target.ts';
 import type { HttpRequest } from './target.ts';
+import type { HttpAnswer } from './http-exchange.ts';
 import { createTransport } from './transport.ts';
-import type { HttpAnswer, NoAnswer, WayOptions } from './transport.ts';
+import type { NoAnswer, WayOptions } from './transport.ts';
 
 /** Reported before the pause. */
 export interface Retry {

@@ -25,8 +25,8 @@ import { pathParameters } from '../operations/operation.ts';
 import type { OperationFacts, Outline } from '../operations/operation.ts';
 import { answered, withPlainCounts } from './answer-shape.ts';
 import { temporaryStatuses } from './retry.ts';
+import type { HttpAnswer } from './http-exchange.ts';
 import type { Target } from './target.ts';
-import type { HttpAnswer } from './transport.ts';
 
 /** What to do about a write of which nobody can say whether it took effect. */
 export interface HowToCheck {

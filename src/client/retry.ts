@@ -4,7 +4,8 @@ import { errorFacts } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { changesState } from '../operations/operation.ts';
 import type { CallInput, OperationFacts } from '../operations/operation.ts';
-import type { HttpAnswer, NoAnswer } from './transport.ts';
+import type { HttpAnswer } from './http-exchange.ts';
+import type { NoAnswer } from './transport.ts';
 
 /** Whether sending the call twice does no more than sending it once. */
 export function isRepeatable(operation: OperationFacts, input: CallInput): boolean {

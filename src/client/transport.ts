@@ -1,22 +1,23 @@
 /** One try of one request: an answer, or why there is none and whether the request may have arrived. */
 
-import type { Agent, ClientRequest, IncomingMessage, request as makeRequest } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { reasonOfHost } from '../errors.ts';
-import { bytesOf } from '../gathered-bytes.ts';
 import { limits } from '../limits.ts';
+import { exchangeFirst, isPlainRequest } from './first-exchange.ts';
+import {
+  addressOf,
+  exchange,
+  type HttpAnswer,
+  Broken,
+  Late,
+  NoConnection,
+  Silence,
+  TooLarge,
+  type Way,
+} from './http-exchange.ts';
 import type { HttpRequest, Target } from './target.ts';
 import { tlsFailure } from './tls-failure.ts';
-
-/** With any status, including redirects. */
-export interface HttpAnswer {
-  readonly kind: 'answer';
-  readonly status: number;
-  /** Names in lower case; for a repeated header, its first value. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly bytes: Uint8Array;
-}
 
 /** No answer, or an incomplete one. */
 export interface NoAnswer {
@@ -58,14 +59,24 @@ export interface Transport {
 
 /** Connections to one target, opened by the first request. Never follows redirects (security 3, SEC-11). */
 export function createTransport(target: Target, options: WayOptions): Transport {
+  let isFirst = true;
+  let socket: Socket | undefined;
   let way: Promise<Way> | undefined;
   let isClosed = false;
+  const hold = (opened: Socket): void => {
+    socket = opened;
+    if (isClosed) opened.destroy();
+  };
   return {
     async send(request, time) {
       try {
         if (isClosed) throw new Closed();
+        const isOverSocket = isFirst && isOfThisMachine(target) && isPlainRequest(request);
+        isFirst = false;
+        const timeoutMilliseconds = timerOf(time.left);
+        if (isOverSocket) return await exchangeFirst({ target, request, timeoutMilliseconds, hold });
         way ??= openWay(target, options);
-        return await exchange(await way, request, timerOf(time.left));
+        return await exchange(await way, request, timeoutMilliseconds);
       } catch (error) {
         return noAnswer(error, timerOf(time.given));
       }
@@ -75,7 +86,10 @@ export function createTransport(target: Target, options: WayOptions): Transport 
       const opened = await way;
       // By then a command has ended, and its sockets with it. Destroying a socket makes Node open the stream of standard error,
       // with which a command ends more slowly.
-      if (opened !== undefined) setImmediate(() => opened.agent.destroy());
+      setImmediate(() => {
+        opened?.agent?.destroy();
+        socket?.destroy();
+      });
     },
   };
 }
@@ -85,18 +99,10 @@ function timerOf(milliseconds: number): number {
   return Math.min(limits.timerMilliseconds, Math.max(1, Math.round(milliseconds)));
 }
 
-/** How requests reach a target: what makes them, and what keeps the connections. */
-interface Way {
-  readonly request: typeof makeRequest;
-  readonly agent: Agent;
-  readonly address: { readonly hostname: string; readonly port: string };
-}
-
-async function openWay({ origin }: Target, { ca, proxy }: WayOptions): Promise<Way> {
-  const { protocol, hostname, port } = new URL(origin);
-  const address = { hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
+async function openWay(target: Target, { ca, proxy }: WayOptions): Promise<Way> {
+  const address = addressOf(target);
   const sockets = { keepAlive: true, maxSockets: limits.socketsPerClient };
-  if (protocol === 'http:') {
+  if (isOfThisMachine(target)) {
     const { Agent, request } = await import('node:http');
     return { request, agent: new Agent(sockets), address };
   }
@@ -112,83 +118,15 @@ async function openWay({ origin }: Target, { ca, proxy }: WayOptions): Promise<W
   return { request, agent, address };
 }
 
+/** Others are reached by https alone (security 3, SEC-10). */
+function isOfThisMachine({ origin }: Target): boolean {
+  return origin.startsWith('http:');
+}
+
 class Closed extends Error {}
-class Late extends Error {}
-/** The failure of an established connection, over which the request may have left. */
-class Broken extends Error {}
-class Silence extends Error {}
-class NoConnection extends Error {}
-
-async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer> {
-  const { body, headers, ...line } = request;
-  const sent = way.request({
-    ...way.address,
-    ...line,
-    // Without this Node sends a body of GET or DELETE without its length, and the server reads it as the next request.
-    headers: body === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(body) },
-    agent: way.agent,
-    maxHeaderSize: limits.responseHeaderBytes,
-    timeout: limits.responseHeadersTimeoutMilliseconds,
-  });
-  sent.on('timeout', () => sent.destroy(new Silence()));
-  sent.on('socket', (socket) => limitConnecting(socket, sent));
-  // Only this listener gets an error that occurs while the body is read: the body merely ends.
-  let failure: unknown;
-  let stands = false;
-  let deadline: NodeJS.Timeout | undefined;
-  sent.on('socket', (socket) => whenConnected(socket, () => (stands = true)));
-  try {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const fail = (error: Error): void => {
-        failure ??= error;
-        reject(error);
-      };
-      // Not by a signal: what Node loads for one takes a tenth of the whole request. Nor by destroying the request alone: that
-      // tells nobody before it has a socket, and through a proxy it has none until the service itself has answered.
-      deadline = setTimeout(() => {
-        fail(new Late());
-        sent.destroy();
-      }, timeoutMilliseconds);
-      sent.on('response', resolve);
-      sent.on('error', fail);
-      sent.end(body);
-    });
-    const first = Object.entries(answer.headersDistinct).map(([name, values]) => [name, values?.[0]]);
-    const bytes = await readAll(answer);
-    return { kind: 'answer', status: answer.statusCode ?? 0, headers: Object.fromEntries(first), bytes };
-  } catch (error) {
-    sent.destroy();
-    throw stands ? new Broken('the connection broke', { cause: failure ?? error }) : (failure ?? error);
-  } finally {
-    clearTimeout(deadline);
-  }
-}
-
-function limitConnecting(socket: Socket, sent: ClientRequest): void {
-  if (!socket.connecting) return;
-  const timer = setTimeout(() => sent.destroy(new NoConnection()), limits.connectTimeoutMilliseconds);
-  const done = (): void => clearTimeout(timer);
-  whenConnected(socket, done);
-  socket.once('close', done);
-}
-
-/** Calls at once if the socket is connected; nothing of a request leaves before that. */
-function whenConnected(socket: Socket, then: () => void): void {
-  if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', then);
-  else then();
-}
-
 async function withAuthorities(ca: string): Promise<string[]> {
   const { getCACertificates } = await import('node:tls');
   return [...getCACertificates('default'), ca];
-}
-
-class TooLarge extends Error {}
-
-async function readAll(body: IncomingMessage): Promise<Uint8Array> {
-  const bytes = await bytesOf(body, limits.responseBytes);
-  if (bytes === undefined) throw new TooLarge(`more than ${limits.responseBytes} bytes`);
-  return bytes;
 }
 
 function noAnswer(thrown: unknown, timeoutMilliseconds: number): NoAnswer {

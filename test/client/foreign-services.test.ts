@@ -30,7 +30,7 @@ describe('services of other makers', () => {
     expect(service.requests).toEqual(['GET /billing/v1/customers?externalCustomerId=a+b%26c%3Dd&limit=5']);
     expect(service.headers[0]).toEqual({
       host: service.host,
-      connection: 'keep-alive',
+      connection: 'close',
       accept: 'application/json',
       'user-agent': 'tallybook',
       authorization: `Bearer ${fullKey}`,
