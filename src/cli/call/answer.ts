@@ -133,6 +133,7 @@ async function tellUnknownFilters(
   input: CallInput,
   { billing, session }: { readonly billing: Billing; readonly session: Session },
 ): Promise<void> {
+  if (Object.keys(input.query ?? {}).length === 0) return;
   const { emptySpans, unknownFilters } = await import('./unknown-filter.ts');
   const sentences = [...(await emptySpans(command, input)), ...(await unknownFilters(command, input, billing))];
   for (const sentence of sentences) tell(session, sentence);
