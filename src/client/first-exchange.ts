@@ -42,12 +42,17 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
   const received = gatherBytes();
   let stands = false;
   let isAtEnd = false;
-  let fail: (error: Error) => void = () => {};
+  let failure: Error | undefined;
+  let give: (failure: Error) => void = () => {};
+  const fail = (error: Error): void => {
+    failure ??= error;
+    give(failure);
+  };
   const deadline = setTimeout(() => fail(new Late()), timeoutMilliseconds);
-  limitConnecting(socket, (error) => fail(error));
+  limitConnecting(socket, fail);
   whenConnected(socket, () => (stands = true));
   socket.on('timeout', () => fail(new Silence()));
-  socket.on('error', (error) => fail(error));
+  socket.on('error', fail);
   socket.on('end', () => (isAtEnd = true));
   socket.on('close', () => {
     if (!isAtEnd) fail(new Error('the connection was closed'));
@@ -55,7 +60,7 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
   hold(socket);
   try {
     const head = await new Promise<PlainHead | undefined>((resolve, reject) => {
-      fail = reject;
+      give = reject;
       let found: PlainHead | undefined;
       socket.on('end', () => resolve(undefined));
       socket.on('data', (piece: Buffer) => {
@@ -72,16 +77,16 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
     throw stands && !(error instanceof Broken) ? new Broken('the connection broke', { cause: error }) : error;
   } finally {
     clearTimeout(deadline);
-    fail = () => {};
     setImmediate(() => socket.destroy());
   }
 
   async function readByHttp(): Promise<HttpAnswer> {
     const { Duplex } = await import('node:stream');
     const { request } = await import('node:http');
+    if (failure !== undefined) throw failure;
     // What is written to it has been sent already.
     const replayed = new Duplex({ read: () => {}, write: (_piece, _encoding, done) => done() });
-    fail = (error) => replayed.destroy(error);
+    give = (error) => replayed.destroy(error);
     socket.removeAllListeners('data');
     socket.on('data', (piece) => replayed.push(piece));
     replayed.push(received.whole());
