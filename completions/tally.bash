@@ -89,10 +89,11 @@ _tally_place() {
     'contracts list') next='' flags='--customer-id --external-customer-id --plan-id --is-active --include --limit --offset --all --help' asks='--customer-id --external-customer-id --plan-id --is-active --include' takes=0 ;;
     'contracts update') next='' flags='--metadata --input --clear --help' asks='--clear' takes=1 ;;
     'contracts cancel') next='' flags='--cancel-at --input --help' asks='--cancel-at' takes=1 ;;
-    'credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='--help' asks='' takes=0 ;;
+    'credits') next='grant ledger balance expiring grant-paid adjust reverse settle explain verify statement' flags='--help' asks='' takes=0 ;;
     'credits grant') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --reason --resume --allow-zero --override-policy --from --result --ignore --delimiter --concurrency --source --input --help' asks='' takes=1 ;;
     'credits ledger') next='' flags='--type --created-after --created-before --limit --offset --include --chart --ascii --help' asks='--type --include' takes=1 ;;
     'credits balance') next='' flags='--include --chart --ascii --help' asks='--include' takes=1 ;;
+    'credits expiring') next='' flags='--expires-before --customer-id --external-customer-id --limit --offset --help' asks='--customer-id --external-customer-id' takes=0 ;;
     'credits grant-paid') next='' flags='--expires-at --amount-cents --credit-rate-cents --credit-amount --description --external-id --specifiers --metadata --allow-zero --input --clear --help' asks='--clear' takes=1 ;;
     'credits adjust') next='' flags='--grant-entry-id --description --amount-cents --credit-amount --reason --input --help' asks='--grant-entry-id' takes=1 ;;
     'credits reverse') next='' flags='--description --reason --input --help' asks='' takes=2 ;;
@@ -214,7 +215,7 @@ _tally_place() {
     'help') next='customers contracts credits budgets meters usage invoices pricing plans products keys orgs webhooks clock bill events profile doctor backup restore copy journal import pull catalog simulate demo serve api commands completion help exit-codes environment input output policy secrets' flags='--help' asks='' takes=0 ;;
     'help customers') next='create get list billing-address update pause resume assign-csm' flags='--help' asks='' takes=0 ;;
     'help contracts') next='create get list update cancel' flags='--help' asks='' takes=0 ;;
-    'help credits') next='grant ledger balance grant-paid adjust reverse settle explain verify statement' flags='--help' asks='' takes=0 ;;
+    'help credits') next='grant ledger balance expiring grant-paid adjust reverse settle explain verify statement' flags='--help' asks='' takes=0 ;;
     'help budgets') next='list usage add update remove check' flags='--help' asks='' takes=0 ;;
     'help meters') next='create get list archive rate-card set-rate-card test' flags='--help' asks='' takes=0 ;;
     'help usage') next='cost breakdown ingest ingest-batch events late estimate' flags='--help' asks='' takes=0 ;;

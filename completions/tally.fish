@@ -203,6 +203,7 @@ complete -c tally -f -n "__tally_at 'contracts cancel' 0" -a "(__tally_candidate
 complete -c tally -f -n "__tally_at 'credits'" -a grant -d 'Grant promotional credits to a contract'
 complete -c tally -f -n "__tally_at 'credits'" -a ledger -d 'List the ledger entries of a contract, newest first'
 complete -c tally -f -n "__tally_at 'credits'" -a balance -d 'Show the credit balance of a contract and its grants in burn order'
+complete -c tally -f -n "__tally_at 'credits'" -a expiring -d 'List grants of all contracts that expire soon with something left, earliest expiry first'
 complete -c tally -f -n "__tally_at 'credits'" -a grant-paid -d 'Record a paid grant (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a adjust -d 'Correct the balance of one grant (embedded only)'
 complete -c tally -f -n "__tally_at 'credits'" -a reverse -d 'Undo one ledger entry (embedded only)'
@@ -247,6 +248,12 @@ complete -c tally -n "__tally_at 'credits balance'" -l chart
 complete -c tally -n "__tally_at 'credits balance'" -l ascii
 complete -c tally -n "__tally_at 'credits balance'" -l help
 complete -c tally -f -n "__tally_at 'credits balance' 0" -a "(__tally_candidates 1 credits balance (__tally_ids))"
+complete -c tally -n "__tally_at 'credits expiring'" -l expires-before -r
+complete -c tally -n "__tally_at 'credits expiring'" -l customer-id -x -a "(__tally_candidates customer-id credits expiring (__tally_ids))"
+complete -c tally -n "__tally_at 'credits expiring'" -l external-customer-id -x -a "(__tally_candidates external-customer-id credits expiring (__tally_ids))"
+complete -c tally -n "__tally_at 'credits expiring'" -l limit -r
+complete -c tally -n "__tally_at 'credits expiring'" -l offset -r
+complete -c tally -n "__tally_at 'credits expiring'" -l help
 complete -c tally -n "__tally_at 'credits grant-paid'" -l expires-at -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l amount-cents -r
 complete -c tally -n "__tally_at 'credits grant-paid'" -l credit-rate-cents -r
@@ -871,6 +878,7 @@ complete -c tally -n "__tally_at 'help contracts'" -l help
 complete -c tally -f -n "__tally_at 'help credits'" -a grant -d 'Grant promotional credits to a contract'
 complete -c tally -f -n "__tally_at 'help credits'" -a ledger -d 'List the ledger entries of a contract, newest first'
 complete -c tally -f -n "__tally_at 'help credits'" -a balance -d 'Show the credit balance of a contract and its grants in burn order'
+complete -c tally -f -n "__tally_at 'help credits'" -a expiring -d 'List grants of all contracts that expire soon with something left, earliest expiry first'
 complete -c tally -f -n "__tally_at 'help credits'" -a grant-paid -d 'Record a paid grant (embedded only)'
 complete -c tally -f -n "__tally_at 'help credits'" -a adjust -d 'Correct the balance of one grant (embedded only)'
 complete -c tally -f -n "__tally_at 'help credits'" -a reverse -d 'Undo one ledger entry (embedded only)'

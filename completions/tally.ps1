@@ -20,10 +20,11 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'contracts list' = @{ takes = 0; next = @(); flags = @('--customer-id','--external-customer-id','--plan-id','--is-active','--include','--limit','--offset','--all','--help'); asks = @('--customer-id','--external-customer-id','--plan-id','--is-active','--include') }
     'contracts update' = @{ takes = 1; next = @(); flags = @('--metadata','--input','--clear','--help'); asks = @('--clear') }
     'contracts cancel' = @{ takes = 1; next = @(); flags = @('--cancel-at','--input','--help'); asks = @('--cancel-at') }
-    'credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
+    'credits' = @{ takes = 0; next = @('grant','ledger','balance','expiring','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
     'credits grant' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--reason','--resume','--allow-zero','--override-policy','--from','--result','--ignore','--delimiter','--concurrency','--source','--input','--help'); asks = @() }
     'credits ledger' = @{ takes = 1; next = @(); flags = @('--type','--created-after','--created-before','--limit','--offset','--include','--chart','--ascii','--help'); asks = @('--type','--include') }
     'credits balance' = @{ takes = 1; next = @(); flags = @('--include','--chart','--ascii','--help'); asks = @('--include') }
+    'credits expiring' = @{ takes = 0; next = @(); flags = @('--expires-before','--customer-id','--external-customer-id','--limit','--offset','--help'); asks = @('--customer-id','--external-customer-id') }
     'credits grant-paid' = @{ takes = 1; next = @(); flags = @('--expires-at','--amount-cents','--credit-rate-cents','--credit-amount','--description','--external-id','--specifiers','--metadata','--allow-zero','--input','--clear','--help'); asks = @('--clear') }
     'credits adjust' = @{ takes = 1; next = @(); flags = @('--grant-entry-id','--description','--amount-cents','--credit-amount','--reason','--input','--help'); asks = @('--grant-entry-id') }
     'credits reverse' = @{ takes = 2; next = @(); flags = @('--description','--reason','--input','--help'); asks = @() }
@@ -145,7 +146,7 @@ Register-ArgumentCompleter -Native -CommandName tally -ScriptBlock {
     'help' = @{ takes = 0; next = @('customers','contracts','credits','budgets','meters','usage','invoices','pricing','plans','products','keys','orgs','webhooks','clock','bill','events','profile','doctor','backup','restore','copy','journal','import','pull','catalog','simulate','demo','serve','api','commands','completion','help','exit-codes','environment','input','output','policy','secrets'); flags = @('--help'); asks = @() }
     'help customers' = @{ takes = 0; next = @('create','get','list','billing-address','update','pause','resume','assign-csm'); flags = @('--help'); asks = @() }
     'help contracts' = @{ takes = 0; next = @('create','get','list','update','cancel'); flags = @('--help'); asks = @() }
-    'help credits' = @{ takes = 0; next = @('grant','ledger','balance','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
+    'help credits' = @{ takes = 0; next = @('grant','ledger','balance','expiring','grant-paid','adjust','reverse','settle','explain','verify','statement'); flags = @('--help'); asks = @() }
     'help budgets' = @{ takes = 0; next = @('list','usage','add','update','remove','check'); flags = @('--help'); asks = @() }
     'help meters' = @{ takes = 0; next = @('create','get','list','archive','rate-card','set-rate-card','test'); flags = @('--help'); asks = @() }
     'help usage' = @{ takes = 0; next = @('cost','breakdown','ingest','ingest-batch','events','late','estimate'); flags = @('--help'); asks = @() }

@@ -112,6 +112,12 @@ export const limits = {
   entriesReadAhead: 10_000,
   /** our choice: readings held at once for contracts of one customer that are billed together, some 10 MB */
   readingsReadAhead: 10_000,
+  /** our choice: how far ahead credits that expire are listed, where nobody says until when */
+  expiringDays: 30,
+  /** our choice: contracts that are metered for such a list, whose order nobody knows before all of them are */
+  expiringContracts: 5_000,
+  /** our choice: events held at once for queries of SQL meters, some 50 MB */
+  sqlEventsHeld: 200_000,
   /** our choice: seconds between the bill runs of a server */
   billEverySeconds: 60,
   /** semantics 7: hours between an invoice's date and its finalization */

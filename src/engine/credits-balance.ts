@@ -15,17 +15,18 @@ export function wireBalance(wallet: WalletState, at: Temporal.Instant) {
       blockCount: wallet.grants.length,
       asOf: wireTimestamp(at),
     },
-    blocks: wallet.grants.map((grant, index) => wireBlock(grant, at, index + 1)),
+    blocks: wallet.grants.map((grant, index) => {
+      const { status } = grant;
+      return { id: grant.grantId, status, priority: index + 1, ...wireHolding(grant, at) };
+    }),
   };
 }
 
-function wireBlock(grant: GrantState, now: Temporal.Instant, priority: number) {
+/** What a grant holds of what was granted, and until when. */
+export function wireHolding(grant: GrantState, now: Temporal.Instant) {
   // An expired grant holds nothing, whether or not its expiration is written yet (semantics 9, Expiry).
   const isGone = hasExpired(grant, now);
   return {
-    id: grant.grantId,
-    status: grant.status,
-    priority,
     daysUntilExpiry: grant.expiresAt === undefined ? null : wholeDaysUntil(now, grant.expiresAt),
     originalCents: wireCents(grant.originalCents),
     originalCredits: wireCredits(grant.originalMicros),

@@ -16,12 +16,11 @@ import type { Granted, GrantKind } from './credits-grant.ts';
 import { examineContract } from './doctor/examination.ts';
 import { wireBalance } from './credits-balance.ts';
 import { strikePrepaid } from './credits-prepaid.ts';
+import { projectGrants } from './credits-projected.ts';
 import { wireEntry, wireEntryWithOrigin, wireGrant } from './credits-wire.ts';
-import { withMissingDrafts } from './draft-periods.ts';
 import type { CallContext, HandlersOf } from './handler.ts';
 import { ledgerUpTo } from './known-ledgers.ts';
 import { createLedgerWriter, expireRest, ofGrant, totalsOf } from './ledger-writing.ts';
-import { readFacts, readOpenBilling } from './open-billing.ts';
 import { existing } from './refuse.ts';
 import {
   isBilledOut,
@@ -149,6 +148,11 @@ export const creditHandlers: HandlersOf<typeof creditOperations> = {
     return { body: { data: await explainEntry(context, params.entryId) } };
   },
 
+  'credits.expiring': async (context, { query }) => {
+    const { listExpiring } = await import('./credits-expiring.ts');
+    return { body: { data: await listExpiring(context, query) } };
+  },
+
   'credits.settle': async (context, { params }) => {
     const contract = await getContract(context, params.contractId);
     const { written } = await settle(context, contract);
@@ -160,18 +164,13 @@ function grantResult({ entry, ...facts }: Granted) {
   return { body: { data: wireGrant(entry) }, ...facts };
 }
 
-/** What would be left if usage were settled now, including usage of periods that no bill run has drafted yet. */
+/** What would be left if usage were settled now. */
 async function projection(context: CallContext, contractId: string) {
-  const contract = await getContract(context, contractId);
-  const facts = await readFacts(context, contract);
-  const invoices = withMissingDrafts(context, contract, facts.invoices);
-  const { wallet, draws: all } = await readOpenBilling(context, contract, { facts: { ...facts, invoices } });
-  const live = wallet.grants.filter((grant) => !hasExpired(grant, context.now));
-  const ids = new Set(live.map((grant) => grant.grantId));
-  const draws = all.filter((draw) => ids.has(draw.grantId));
-  const cents = sumOf(live.map((grant) => grant.availableCents)) - sumOf(draws.map((draw) => draw.amountCents));
-  const micros = sumOf(live.map((grant) => grant.availableMicros)) - sumOf(draws.map((draw) => draw.creditMicros));
-  return { balanceCents: wireCents(cents), creditBalance: wireCredits(micros) };
+  const grants = await projectGrants(context, await getContract(context, contractId));
+  return {
+    balanceCents: wireCents(sumOf(grants.map(({ leftCents }) => leftCents))),
+    creditBalance: wireCredits(sumOf(grants.map(({ leftMicros }) => leftMicros))),
+  };
 }
 
 function allowed<T extends object>(correction: T | Refusal, contractId: string): T {

@@ -34,16 +34,19 @@ export interface SqlReadingOptions {
   readonly deadlineMilliseconds: number;
 }
 
-/** Where events keep arriving, each attempt sees other ones; after this many readings of a meter, one is made on the spot. */
-const readingsOutside = 3;
+/** Where events keep arriving, each attempt sees other ones; after this many that had to read a meter, it is read on the spot. */
+const attemptsOutside = 3;
 
 /** Ends an attempt, and must reach `withSqlReadings`: code that catches errors lets it pass. */
 export class SqlReadingNeeded extends Error {
   readonly read: () => Promise<void>;
+  /** How many events wait with it. */
+  readonly eventCount: number;
 
-  constructor(read: () => Promise<void>) {
+  constructor(read: () => Promise<void>, eventCount = 0) {
     super('a query has to run before this can be done');
     this.read = read;
+    this.eventCount = eventCount;
   }
 }
 
@@ -52,10 +55,11 @@ export async function withSqlReadings<T>(
   options: SqlReadingOptions,
   attempt: (readings: SqlReadings) => Promise<T>,
 ): Promise<T> {
-  const readings = createSqlReadings(options);
+  const known = new Map<string, Values>();
+  const attempts = new Map<string, number>();
   for (;;) {
     try {
-      return await attempt(readings);
+      return await attempt(createSqlReadings(options, { known, attempts }));
     } catch (error) {
       if (!(error instanceof SqlReadingNeeded)) throw error;
       await error.read();
@@ -63,9 +67,19 @@ export async function withSqlReadings<T>(
   }
 }
 
-function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions): SqlReadings {
-  const known = new Map<string, Values>();
-  const runs = new Map<string, number>();
+/** What the attempts of a call have in common. */
+interface Attempts {
+  readonly known: Map<string, Values>;
+  /** How many of them had to read a meter, by its id. */
+  readonly attempts: Map<string, number>;
+}
+
+/** For one attempt. */
+function createSqlReadings(
+  { meterSql, deadlineMilliseconds }: SqlReadingOptions,
+  { known, attempts }: Attempts,
+): SqlReadings {
+  const read = new Set<string>();
 
   async function run(orgId: string, meter: SqlMeter, readings: readonly MeterSqlReading[]): Promise<Values> {
     try {
@@ -84,12 +98,15 @@ function createSqlReadings({ meterSql, deadlineMilliseconds }: SqlReadingOptions
       const key = digestOf(orgId, meter, readings);
       const values = known.get(key);
       if (values !== undefined) return values;
-      const count = runs.get(meter.id) ?? 0;
-      runs.set(meter.id, count + 1);
-      if (count >= readingsOutside) return await run(orgId, meter, readings);
+      const before = attempts.get(meter.id) ?? 0;
+      const count = read.has(meter.id) ? before : before + 1;
+      read.add(meter.id);
+      attempts.set(meter.id, count);
+      if (count > attemptsOutside) return await run(orgId, meter, readings);
+      const eventCount = readings.reduce((sum, { events }) => sum + events.length, 0);
       throw new SqlReadingNeeded(async () => {
         known.set(key, await run(orgId, meter, readings));
-      });
+      }, eventCount);
     },
   };
 }

@@ -67,6 +67,16 @@ export async function readNamed(
   return own;
 }
 
+/** Lets go of what waits for a contract that does not ask, or no more: it would take the room of others. */
+export function passOver(together: MeteredTogether | undefined, contractId: string): void {
+  if (together === undefined) return;
+  for (const { waiting } of together.answers.values()) {
+    const own = waiting.get(contractId);
+    if (own !== undefined) together.heldReadings -= countOf(own);
+    waiting.delete(contractId);
+  }
+}
+
 const newAnswers = (): Answers => ({ waiting: new Map(), readIds: new Set(), mostReadings: 1 });
 
 /** The contracts to be read with this one: none for a question that is asked for the first time, and no more than may be held. */

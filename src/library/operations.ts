@@ -778,6 +778,50 @@ export interface Operations {
       };
     };
   };
+  /** List grants of all contracts that expire soon with something left, earliest expiry first. Projected is what usage up to now leaves of a grant, settled or not; a grant of which it leaves nothing is not listed. JSON also has what remains by the ledger, as the balance of the contract shows it. */
+  readonly 'credits.expiring': {
+    readonly input: {
+      readonly query?: {
+        /** Expiring up to this instant, excluded; 30 days from now when not given. */
+        readonly expiresBefore?: string;
+        /** Only contracts of this customer. */
+        readonly customerId?: string;
+        /** Only contracts of the customer with this id of yours. */
+        readonly externalCustomerId?: string;
+        /** Maximum number of grants, 1 to 100; all when not given. */
+        readonly limit?: number;
+        /** Grants to skip; 0 when not given. */
+        readonly offset?: number;
+      };
+    };
+    readonly answer: {
+      readonly data: {
+        readonly expiresBefore: string;
+        readonly asOf: string;
+        readonly totalCount: number;
+        readonly grants: readonly ({
+          readonly contractId: string;
+          readonly customerId: string;
+          readonly grantEntryId: string;
+          readonly daysUntilExpiry: number | null;
+          readonly originalCents: ExactNumber;
+          readonly originalCredits: ExactNumber;
+          readonly remainingCents: ExactNumber;
+          readonly remainingCredits: ExactNumber;
+          readonly creditRateCents: ExactNumber;
+          readonly currency: string;
+          readonly description: string;
+          readonly isPromotional: boolean;
+          readonly expiresAt: string | null;
+          readonly createdAt: string;
+          readonly projected: {
+            readonly remainingCents: ExactNumber;
+            readonly remainingCredits: ExactNumber;
+          };
+        })[];
+      };
+    };
+  };
   /** Record a paid grant (embedded only). Paid credits are not part of the API. The grant is not invoiced: it records a purchase made elsewhere. */
   readonly 'credits.grantPaid': {
     readonly input: {

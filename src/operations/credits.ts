@@ -7,16 +7,11 @@ import { exampleIds } from './example-ids.ts';
 import {
   cents,
   centsInput,
-  comparedText,
   contractParams,
   creditsInput,
   dateOrTimestampInput,
   exact,
-  integerInput,
   limitOf,
-  memberName,
-  membersInput,
-  namedInNfc,
   one,
   pathIdOf,
   queryInclude,
@@ -26,12 +21,11 @@ import {
   timestamp,
   timestampInput,
   uuid,
-  withinBytes,
 } from './fields.ts';
 import { explainedEntry } from './explanation.ts';
-import { isStorableThroughout } from './field-rules.ts';
 import { ledgerEntry, ledgerEntryColumns, ledgerEntryTypes } from './ledger-entry.ts';
 import { verification } from './findings.ts';
+import { grantFields } from './grant-fields.ts';
 import { findingColumns } from './maintenance.ts';
 import { defineOperation } from './define-operation.ts';
 import { underRule } from './plain.ts';
@@ -51,52 +45,19 @@ const origin = {
   reversesEntryId: uuid.optional(),
 };
 
-const anyOf = <T extends z.ZodType>(value: T) => z.array(value).min(1).max(limits.grantSpecifierValues);
-
-/** Which usage a grant pays for: OR inside a list, AND across members; `{}` is all usage (semantics 9). Within 16 KiB of JSON. */
-const specifiersInput = z
-  .strictObject({
-    meterIds: anyOf(referenceTo('meters')).optional(),
-    productIds: anyOf(referenceTo('products')).optional(),
-    pricingIds: anyOf(referenceTo('pricing')).optional(),
-    eventNames: anyOf(text()).optional(),
-    properties: membersInput({
-      keys: limits.meterGroupKeys,
-      keyCharacters: limits.eventPropertyKeyCharacters,
-      value: z.union([comparedText, anyOf(comparedText)], {
-        error: `must be text or a list of 1 to ${limits.grantSpecifierValues} texts`,
-      }),
-    }).optional(),
-  })
-  .refine(...withinBytes(limits.grantSpecifiersBytes));
-
-/** Any JSON within 16 KiB, with the two reserved names dropped (interface 4.15, semantics 9). */
-const metadataInput = z
-  .record(memberName(limits.nameCharacters), z.unknown())
-  .transform((metadata, context) => {
-    const { isPromotional: _promotional, deductionBatchId: _batch, ...kept } = namedInNfc(metadata, context);
-    return kept;
-  })
-  .refine(
-    (metadata) => Object.keys(metadata).length <= limits.grantMetadataKeys,
-    `must have at most ${limits.grantMetadataKeys} keys`,
-  )
-  .refine(isStorableThroughout, 'must be well-formed Unicode without NUL throughout')
-  .refine(...withinBytes(limits.grantMetadataBytes))
-  .meta({ type: 'object', 'x-members': true });
-
-const grantFields = {
-  amountCents: centsInput().optional().describe('Dollar-only grant: its amount in cents.'),
-  creditRateCents: integerInput(0, limits.creditRateCents)
-    .optional()
-    .describe('Cents per credit, 0 for free credits; goes with creditAmount.'),
-  creditAmount: creditsInput('above 0').optional().describe('Credits to grant; goes with creditRateCents.'),
-  description: text(limits.grantDescriptionCharacters).optional().describe('Why; kept in the ledger.'),
-  externalId: text(limits.grantExternalIdCharacters)
-    .optional()
-    .describe('Idempotency key: the same key never grants twice.'),
-  specifiers: specifiersInput.optional().describe('Which usage the grant pays for; all when not given.'),
-  metadata: metadataInput.optional().describe('Anything of your own.'),
+/** What a grant holds of what was granted, and until when. */
+const holding = {
+  daysUntilExpiry: z.int().nullable(),
+  originalCents: cents,
+  originalCredits: exact,
+  remainingCents: cents,
+  remainingCredits: exact,
+  creditRateCents: cents,
+  currency: z.string(),
+  description: z.string(),
+  isPromotional: z.boolean(),
+  expiresAt: timestamp.nullable(),
+  createdAt: timestamp,
 };
 
 const contractExample = { contractId: exampleIds.contract };
@@ -204,24 +165,7 @@ export const creditOperations = [
           blockCount: z.int(),
           asOf: timestamp,
         }),
-        blocks: z.array(
-          z.strictObject({
-            id: uuid,
-            status: z.enum(grantStatuses),
-            priority: z.int(),
-            daysUntilExpiry: z.int().nullable(),
-            originalCents: cents,
-            originalCredits: exact,
-            remainingCents: cents,
-            remainingCredits: exact,
-            creditRateCents: cents,
-            currency: z.string(),
-            description: z.string(),
-            isPromotional: z.boolean(),
-            expiresAt: timestamp.nullable(),
-            createdAt: timestamp,
-          }),
-        ),
+        blocks: z.array(z.strictObject({ id: uuid, status: z.enum(grantStatuses), priority: z.int(), ...holding })),
         projected: z.strictObject({ balanceCents: cents, creditBalance: exact }).optional(),
       }),
     ),
@@ -243,6 +187,64 @@ export const creditOperations = [
     },
     examples: [{ about: 'Settled and projected', input: { params: contractExample, query: { include: 'projected' } } }],
     published: true,
+  }),
+  defineOperation({
+    name: 'credits.expiring',
+    summary: 'List grants of all contracts that expire soon with something left, earliest expiry first',
+    description:
+      'Projected is what usage up to now leaves of a grant, settled or not; a grant of which it leaves nothing is not listed. JSON also has what remains by the ledger, as the balance of the contract shows it.',
+    route: { method: 'GET', path: '/v1/credits/expiring' },
+    scope: 'contracts:read',
+    status: 200,
+    query: z.strictObject({
+      expiresBefore: dateOrTimestampInput
+        .optional()
+        .describe(`Expiring up to this instant, excluded; ${limits.expiringDays} days from now when not given.`),
+      customerId: referenceTo('customers').optional().describe('Only contracts of this customer.'),
+      externalCustomerId: referenceTo('externalCustomers')
+        .optional()
+        .describe('Only contracts of the customer with this id of yours.'),
+      limit: limitOf('Maximum number of grants', 'all'),
+      offset: queryInteger(0, Number.MAX_SAFE_INTEGER).optional().describe('Grants to skip; 0 when not given.'),
+    }),
+    response: one(
+      z.strictObject({
+        expiresBefore: timestamp,
+        asOf: timestamp,
+        totalCount: z.int(),
+        grants: z.array(
+          z.strictObject({
+            contractId: uuid,
+            customerId: uuid,
+            grantEntryId: uuid,
+            ...holding,
+            projected: z.strictObject({ remainingCents: cents, remainingCredits: exact }),
+          }),
+        ),
+      }),
+    ),
+    errors: ['conflict'],
+    command: { group: 'credits', verb: 'expiring' },
+    view: {
+      rows: 'data.grants',
+      columns: [
+        { header: 'CONTRACT', path: 'contractId' },
+        { header: 'CUSTOMER', path: 'customerId' },
+        { header: 'GRANT', path: 'grantEntryId' },
+        { header: 'EXPIRES', path: 'expiresAt', format: 'timestamp' },
+        { header: 'PROJECTED', path: 'projected.remainingCents', format: 'money' },
+        { header: 'PROJECTED CREDITS', path: 'projected.remainingCredits', format: 'number' },
+        { header: 'PROMOTIONAL', path: 'isPromotional', format: 'boolean' },
+        { header: 'DESCRIPTION', path: 'description' },
+      ],
+    },
+    examples: [
+      { about: 'Within 30 days', input: {} },
+      {
+        about: 'What a customer loses before a day',
+        input: { query: { expiresBefore: '2100-01-01', externalCustomerId: 'acme' } },
+      },
+    ],
   }),
   defineOperation({
     name: 'credits.grantPaid',

@@ -6,7 +6,7 @@ import { BillingError } from '../../src/errors.ts';
 import type { Answer, Billing, OperationName } from '../../src/operations/index.ts';
 import type { CallInput, Scope } from '../../src/operations/operation.ts';
 import { startClient } from '../client/harness.ts';
-import { subscribe, use } from '../support/billing-scenario.ts';
+import { grant, subscribe, use } from '../support/billing-scenario.ts';
 import { createWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
 import { send, serverWith } from './harness.ts';
@@ -63,6 +63,40 @@ test('a meter whose query gives no number is named to whoever asks for what it b
     },
   });
   expect([reply.status, reply.headers['retry-after']]).toEqual([503, '1']);
+});
+
+test('credits that expire are listed as in process, and a contract that cannot be read is named with its meter', async () => {
+  const acme = await subscribe(world, { meter: { sql: `SELECT max(properties['tokens']) AS value FROM events` } });
+  for (const day of [20, 10]) await grant(world, acme, { amountCents: day, expiresAt: `2026-03-${day}T00:00:00Z` });
+  await use(world, acme, { tokens: 3, at: '2026-03-01T00:00:00Z', key: 'e' });
+  const { url, port } = await serve(world);
+  const remote = startClient(url, { key: (await createKey(world, ['contracts:read'])).key });
+  for (const query of [
+    {},
+    { limit: '1', offset: '1' },
+    { expiresBefore: '2026-03-11' },
+    { limit: '0' },
+    { customerId: 'x' },
+  ]) {
+    const local = await outcomeOf(world.billing, ['credits.expiring', { query }]);
+    expect([query, await outcomeOf(remote, ['credits.expiring', { query }])]).toEqual([query, local]);
+  }
+  expect((await remote.call('credits.expiring')).body.data.grants.map((each) => each.projected.remainingCents)).toEqual(
+    [7, 20],
+  );
+  await use(world, acme, { tokens: 'many', at: '2026-03-01T00:00:00Z', key: 'e' });
+  const { key } = await createKey(world, ['contracts:read']);
+  const reply = await send(port, '/v1/credits/expiring', { headers: { authorization: `Bearer ${key}` } });
+  expect([reply.status, reply.message]).toEqual([
+    503,
+    `contract ${acme.contractId}: the meter TOKENS_ACME (${acme.meterId}) gave no quantity: value must be a number, but is text: cast or sum it`,
+  ]);
+  const other = await createKey(world, ['usage:read']);
+  const refused = await send(port, '/v1/credits/expiring', { headers: { authorization: `Bearer ${other.key}` } });
+  expect([refused.status, refused.message]).toEqual([
+    403,
+    'API key does not have the required permission: contracts:read',
+  ]);
 });
 
 describe('tenants', () => {

@@ -97,6 +97,28 @@ export async function play(
   await world.close();
 }
 
+/** Plays a story on a contract of each of several customers, step by step in turn; only the first contract has a budget. */
+export async function playTogether(
+  stories: readonly (readonly Step[])[],
+  end: (world: World, subscriptions: readonly Subscription[]) => Promise<void>,
+): Promise<void> {
+  const world = await createWorld({ start: day(0) });
+  const subscriptions: Subscription[] = [];
+  for (const place of stories.keys()) {
+    const creditSettings = { creditRateCents: 3, ...(place === 0 ? { budgets } : {}) };
+    subscriptions.push(
+      await subscribe(world, { name: `c${place}`, contract: { endDate: '2026-08-01', creditSettings } }),
+    );
+  }
+  for (let count = 0; count < Math.max(...stories.map(({ length }) => length)); count += 1) {
+    for (const [place, subscription] of subscriptions.entries()) {
+      await stories[place]?.[count]?.(world, subscription).catch(refusalsAlone);
+    }
+  }
+  await end(world, subscriptions);
+  await world.close();
+}
+
 function refusalsAlone(error: unknown): void {
   if (!(error instanceof ConflictError) && !(error instanceof InvalidInputError)) throw error;
 }

@@ -94,7 +94,7 @@ export function columnOf(path: string, view: View): Column {
 
 function formatOf(path: string): ColumnFormat {
   if (path.endsWith('Cents')) return 'money';
-  if (/(?:At|Until|Date|asOf|\b(?:until|start|end))$/.test(path)) return 'timestamp';
+  if (/(?:At|Until|Before|Date|asOf|\b(?:until|start|end))$/.test(path)) return 'timestamp';
   if (path.endsWith('Percent')) return 'percent';
   return /(?:^|\.)(?:is|has)[A-Z]/.test(path) ? 'boolean' : 'text';
 }

@@ -119,6 +119,34 @@ const contractCount = prepared((tx, chosen: Chosen) => countOf(contractsAmong(tx
   of: () => [unfiltered],
 });
 
+/** Contracts whose noted expiry is before an instant: those of which any grant can expire before it. */
+export async function listExpiringContracts(
+  tx: Transaction,
+  orgId: string,
+  { expiresBefore, ...filter }: ExpiryFilter,
+): Promise<readonly Pick<Contract, 'id' | 'customerId'>[]> {
+  return await expiringContracts(tx, {
+    ...unfiltered,
+    orgId,
+    ...filter,
+    expiresBefore: instantText(expiresBefore),
+  });
+}
+
+export interface ExpiryFilter extends Pick<ContractFilter, 'customerId' | 'externalCustomerId'> {
+  /** Exclusive. */
+  readonly expiresBefore: Temporal.Instant;
+}
+
+const expiringContracts = prepared(
+  (tx, { expiresBefore, ...chosen }: Chosen & { readonly expiresBefore: string }) =>
+    contractsAmong(tx, chosen)
+      .select(['id', 'customerId'])
+      .where('nextExpiryAt', '<', expiresBefore)
+      .orderBy('nextExpiryAt'),
+  { name: 'expiring contracts', of: () => [{ ...unfiltered, expiresBefore: '' }] },
+);
+
 /** Oldest first: the order in which the contracts of a customer take events (semantics 8). */
 const inOrder = (tx: Transaction, { orgId, customerId }: OfOrganization<'customerId'>) =>
   tx
