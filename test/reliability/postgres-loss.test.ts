@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import { createServer } from '../../src/server/server.ts';
+import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
+import type { Store } from '../../src/store/store.ts';
 import { canFillDisk, limitFiles } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-process.ts';
@@ -111,17 +113,20 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
     }
   }, 120_000);
 
-  test('a commit that is cancelled while it reaches the disk is not told as one that changed nothing', async () => {
-    const beside = new pg.Client({ connectionString: machine.url('postgres') });
-    await beside.connect();
-    /** The server takes a tenth of a second for its commit. */
-    const rename = async (name: string): Promise<unknown> => {
+  describe('a commit that is cancelled', () => {
+    let beside: pg.Client;
+
+    beforeAll(async () => {
+      beside = new pg.Client({ connectionString: machine.url('postgres') });
+      await beside.connect();
+    });
+    afterAll(async () => await beside.end());
+
+    /** Renames the customer in a commit that is cancelled; gives what that is refused with. */
+    async function renameCancelled(store: Store, name: string, settings: string): Promise<unknown> {
       let cancelling: Promise<unknown> | undefined;
-      const change = world.store.write(async (tx) => {
-        await rowsOfText(
-          tx,
-          `SELECT set_config('commit_delay', '100000', true), set_config('commit_siblings', '0', true)`,
-        );
+      const change = store.write(async (tx) => {
+        await rowsOfText(tx, `SELECT ${settings}`);
         await tx.updateTable('customers').set({ name }).execute();
         const [row] = await rowsOfText(tx, 'SELECT pg_backend_pid() AS "pid"');
         cancelling = beside.query(cancelCommitOf(Number(row?.['pid'])));
@@ -132,12 +137,34 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
       );
       await cancelling;
       return outcome;
-    };
+    }
+
     const names = async () => (await world.call('customers.list', {})).data.map(({ name }) => name);
-    await expect.poll(async () => await rename('cancelled')).toBeInstanceOf(UnknownOutcomeError);
-    expect(await names()).toContain('cancelled');
-    await beside.end();
-  }, 60_000);
+
+    test('while it reaches the disk is not told as one that changed nothing', async () => {
+      // The server takes a tenth of a second for its commit.
+      const slow = `set_config('commit_delay', '100000', true), set_config('commit_siblings', '0', true)`;
+      await expect
+        .poll(async () => await renameCancelled(world.store, 'cancelled', slow))
+        .toBeInstanceOf(UnknownOutcomeError);
+      expect(await names()).toContain('cancelled');
+    }, 60_000);
+
+    test('while it waits for a standby is not told as one that is kept, though warnings are turned off', async () => {
+      const waitFor = async (standby: string) => {
+        await beside.query(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
+        await beside.query('SELECT pg_reload_conf()');
+      };
+      const store = await openStore(`${machine.url('postgres')}?options=-cclient_min_messages%3Derror`);
+      await waitFor('absent');
+      await expect
+        .poll(async () => await renameCancelled(store, 'alone', `'as it is'`))
+        .toBeInstanceOf(UnknownOutcomeError);
+      await waitFor('');
+      expect(await names()).toContain('alone');
+      await store.close();
+    }, 60_000);
+  });
 
   test.runIf(canFillDisk)(
     'a commit under which its disk is full is not told as one that changed nothing',

@@ -67,6 +67,11 @@ export function isGivenUp(error: unknown): boolean {
   return error instanceof Error && codeOf(error.cause) === givenUp;
 }
 
+/** The server warns that a commit no longer waits for its standby. Its words may be in any language, and other warnings come too. */
+export function isWithoutStandby({ routine }: { readonly routine: string | undefined }): boolean {
+  return routine === 'SyncRepWaitForLSN';
+}
+
 /** When a transaction begins: a standby refuses one that may write. */
 export function isOfStandby(error: unknown): boolean {
   return codeOf(error) === '0A000';

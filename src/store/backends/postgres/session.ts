@@ -15,6 +15,7 @@ import {
   isLost,
   isOfStandby,
   isSilence,
+  isWithoutStandby,
   isWithoutTables,
   meaningOf,
   readOnlyError,
@@ -161,14 +162,21 @@ export class Session implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT').catch(
-      async (error: unknown) => {
+    let warning: unknown;
+    const onNotice = (notice: { readonly routine: string | undefined }): void => {
+      if (isWithoutStandby(notice)) warning = notice;
+    };
+    this.#client.on('notice', onNotice);
+    const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT')
+      .catch(async (error: unknown) => {
         // A server whose disk fails ends with words of the disk, and may find the commit in its log when it is back.
         await this.rollBack();
         const isUnknown = this.#isBroken || isGivenUp(error);
         throw isUnknown && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
-      },
-    );
+      })
+      .finally(() => this.#client.off('notice', onNotice));
+    // Cancelled while it waited for a standby, a commit succeeds with a warning, and is lost with the primary server.
+    if (warning !== undefined && this.#isWriting) throw unknownOutcomeError(this.#options.location, warning);
     // The server rolls back a transaction in which a statement failed, even on COMMIT. A reading loses nothing by that: doctor
     // notes what could not be read, and ends well.
     if (ended?.command === 'ROLLBACK' && this.#isWriting)
