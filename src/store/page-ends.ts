@@ -20,7 +20,10 @@ export type PageEnds = Map<string, { readonly state: string; readonly end: PageE
 
 interface Keeping {
   readonly ends: PageEnds;
-  /** Equal in two transactions only if nothing was committed in between; undefined in a transaction that writes. */
+  /**
+   * Equal in two transactions only if nothing was committed in between; undefined in a transaction that writes, and where the
+   * database cannot tell.
+   */
   readonly state: () => Promise<string | undefined>;
 }
 
@@ -36,7 +39,7 @@ export function keepPageEnds(tx: Transaction, { ends, state }: Keeping): void {
 
 /**
  * The state of all tables with lists: equal in two transactions only if nothing was committed to them in between; undefined in a
- * transaction that writes.
+ * transaction that writes, and where the database cannot tell.
  */
 export async function stateSeen(tx: Transaction): Promise<string | undefined> {
   return await keepings.get(tx)?.state();

@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import { subscribe } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-process.ts';
+import { createCustomer } from '../support/usage-scenario.ts';
 import { outboxOf, webhookCalls } from '../support/webhook-receiver.ts';
 import { createWorld } from '../support/world.ts';
 import { problemsOf } from './soundness.ts';
@@ -85,5 +87,48 @@ describe.runIf(postgres !== undefined)('a primary server with a standby', () => 
     ]);
     expect(await count(near)).toBe(3);
     expect(await problemsOf(near)).toEqual([]);
+  }, 60_000);
+
+  test('whose standby is read shows no page of what was before, though an older transaction is still under way', async () => {
+    const primary = await startPostgres({ isDurable: true });
+    onTestFinished(primary.remove);
+    const near = await createWorld({ database: primary.url('postgres') });
+    for (const name of ['first', 'second', 'third']) await createCustomer(near, name);
+    const standby = await primary.standby();
+    onTestFinished(standby.remove);
+    const far = await createWorld({ database: standby.url('postgres') });
+    onTestFinished(async () => {
+      for (const world of [near, far]) await world.close();
+    });
+    const begin = async (): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: primary.url('postgres') });
+      await client.connect();
+      onTestFinished(async () => await client.end());
+      await client.query('BEGIN; SELECT pg_current_xact_id()');
+      return client;
+    };
+    const [older, mover, other] = [await begin(), await begin(), await begin()];
+    const replayed = async () => {
+      const { rows } = await older.query<{ end: string }>(`SELECT pg_current_wal_lsn()::text AS "end"`);
+      const text = `SELECT (pg_last_wal_replay_lsn() >= '${rows[0]?.end}')::int AS "isThere"`;
+      await expect
+        .poll(async () => await far.store.read(async (tx) => await rowsOfText(tx, text)))
+        .toEqual([{ isThere: 1n }]);
+    };
+    const newestBut = async (offset: string) =>
+      (await far.call('customers.list', { query: { limit: '1', offset } })).data.map(
+        ({ metadata }) => metadata.externalCustomerId,
+      );
+
+    await mover.query(
+      `UPDATE "customers" SET "createdAt" = '2027-01-01T00:00:00.000Z' WHERE "externalCustomerId" = 'first'`,
+    );
+    await other.query(`UPDATE "customers" SET "name" = 'Acme' WHERE "externalCustomerId" = 'second'`);
+    await other.query('COMMIT');
+    await replayed();
+    expect(await newestBut('0')).toEqual(['third']);
+    await mover.query('COMMIT');
+    await replayed();
+    expect(await newestBut('1')).toEqual(['third']);
   }, 60_000);
 });

@@ -141,8 +141,13 @@ function createStore(facts: Facts): Store {
   };
 }
 
-/** The transactions that a reader sees: the same text only if nothing was committed in between. */
-async function stateOf(tx: Transaction): Promise<string> {
-  const [row] = await rowsOfText(tx, `SELECT pg_current_snapshot()::text AS "state"`);
-  return String(row?.['state']);
+/** The transactions that a reader sees: the same text only if nothing was committed in between; undefined where it cannot tell. */
+async function stateOf(tx: Transaction): Promise<string | undefined> {
+  // On a standby the text does not name those that are under way, and which of them end.
+  const [row] = await rowsOfText(
+    tx,
+    `SELECT "seen"::text AS "state" FROM pg_current_snapshot() AS "seen"
+     WHERE NOT pg_is_in_recovery() OR pg_snapshot_xmin("seen") = pg_snapshot_xmax("seen")`,
+  );
+  return row?.['state'] as string | undefined;
 }
