@@ -210,6 +210,28 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.close();
   });
 
+  test('that hides rows of a table from its user by a policy refuses to read it, in place of giving the rest', async () => {
+    const url = await empty();
+    await fill(url);
+    const role = `${new URL(url).pathname.slice(1)}_role`;
+    await run(
+      url,
+      `CREATE ROLE "${role}" LOGIN`,
+      `GRANT ALL ON ALL TABLES IN SCHEMA public TO "${role}"`,
+      'ALTER TABLE "events" ENABLE ROW LEVEL SECURITY',
+    );
+    const user = new URL(url);
+    user.username = role;
+    const store = await openStore(user.href);
+    const events = async (tx: Transaction) => await store.events.list(tx, { orgId: 'org-a', limit: 1, offset: 0 });
+    await expect(store.read(events)).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('row-level security policy for table "events"'),
+    });
+    await store.close();
+    await run(url, `DROP OWNED BY "${role}"`, `DROP ROLE "${role}"`);
+  });
+
   test.each(['Billing', 'a.b', 'weird Schema'])('has the book in a schema of any name: %s', async (name) => {
     const url = await empty();
     const quoted = `"${name}"`;
