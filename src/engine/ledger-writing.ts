@@ -5,7 +5,7 @@ import { assert } from '../assert.ts';
 import { balancesAfter } from '../calculation/ledger.ts';
 import type { GrantTotals, LedgerEntry } from '../calculation/ledger.ts';
 import { growLedger, nextExpiryIn, problemsIn } from '../calculation/ledger-fold.ts';
-import { ConflictError } from '../errors.ts';
+import { ConflictError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { currency } from '../operations/wire-values.ts';
 import { closeExpiries, scheduleExpiry } from '../store/records/due-work.ts';
@@ -86,6 +86,7 @@ export function createLedgerWriter(context: CallContext, contract: WalletHolder,
         createdAt: context.now,
       };
       const { seq, hash } = await insertLedgerEntry(context.tx, context.orgId, { entry, head });
+      refusePlace(fold.last, seq);
       const stored = { ...entry, seq };
       head = hash;
       add(stored, target);
@@ -107,6 +108,14 @@ function refuseFull({ id }: WalletHolder, { balanceAfterCents, creditBalanceAfte
   const most = `${limits.walletMaximum} cents or ${creditsText(limits.walletMaximum)} credits`;
   throw new ConflictError(`the wallet of contract ${id} would hold more than ${most}`, {
     hint: 'take away what is not needed, or grant credits on another contract of the customer',
+  });
+}
+
+/** Among older entries an entry would fit none of its neighbours, and could never be taken out again. */
+function refusePlace(last: LedgerEntry | undefined, seq: number): void {
+  if (last === undefined || seq > last.seq) return;
+  throw new UnavailableError('the database counts ledger entries from before those that it has; nothing was changed', {
+    hint: 'its rows were copied without their counters: set each behind its newest row',
   });
 }
 

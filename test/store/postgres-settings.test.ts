@@ -12,9 +12,12 @@ import { backUp, restore } from '../../src/store/backup.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { openStore } from '../../src/store/open.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
+import { problemsOf } from '../reliability/soundness.ts';
 import { dumpOf } from '../reliability/store-dump.ts';
+import { grant, subscribe } from '../support/billing-scenario.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { newDirectory } from '../support/temporary-files.ts';
+import { createWorld } from '../support/world.ts';
 import { at, eventOf, insertTwoOrganizations, sumOfTokens } from './rows.ts';
 
 const postgres = await usePostgres();
@@ -230,6 +233,22 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     });
     await store.close();
     await run(url, `DROP OWNED BY "${role}"`, `DROP ROLE "${role}"`);
+  });
+
+  test('that got its rows without their counters enters nothing in a ledger, until these are set', async () => {
+    const url = (await postgres?.create()) ?? '';
+    const world = await createWorld({ database: url });
+    const subscription = await subscribe(world);
+    for (const amountCents of [1, 2]) await grant(world, subscription, { amountCents });
+    await run(url, 'ALTER TABLE "ledgerEntries" ALTER "seq" RESTART');
+    await expect(grant(world, subscription, { amountCents: 3 })).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'the database counts ledger entries from before those that it has; nothing was changed',
+    });
+    await run(url, `SELECT setval(pg_get_serial_sequence('"ledgerEntries"', 'seq'), max("seq")) FROM "ledgerEntries"`);
+    await grant(world, subscription, { amountCents: 3 });
+    expect(await problemsOf(world)).toEqual([]);
+    await world.close();
   });
 
   test.each(['Billing', 'a.b', 'weird Schema'])('has the book in a schema of any name: %s', async (name) => {
