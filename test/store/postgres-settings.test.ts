@@ -313,14 +313,18 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await store.close();
   });
 
-  test('that has no memory for more locks says so, and sends nobody to its disk', async () => {
+  test.each([
+    ['out_of_memory', 'has no memory left for this', 'room for more locks'],
+    ['insufficient_resources', 'failed', 'how many files'],
+    ['io_error', 'failed', 'check its disk'],
+  ])('that has no means for what is asked of it says so: %s', async (condition, words, hint) => {
     const store = await openStore((await postgres?.create()) ?? '');
     // In the server's own words; to fill its table of locks would refuse those of others, too.
-    const statement = `DO $$ BEGIN RAISE EXCEPTION 'out of shared memory' USING ERRCODE = 'out_of_memory'; END $$`;
+    const statement = `DO $$ BEGIN RAISE EXCEPTION 'words' USING ERRCODE = '${condition}'; END $$`;
     await expect(store.write(async (tx) => await rowsOfText(tx, statement))).rejects.toMatchObject({
       kind: 'unavailable',
-      message: expect.stringContaining('has no memory left for this: out of shared memory; nothing was changed'),
-      hint: expect.stringContaining('room for more locks'),
+      message: expect.stringContaining(`${words}: words; nothing was changed`),
+      hint: expect.stringContaining(hint),
     });
     await store.close();
   });

@@ -21,8 +21,8 @@ const constraintRules: Readonly<Record<string, ConstraintRule>> = {
 const conflicts = new Set(['40001', '40P01']);
 const givenUp = '57014';
 const crowded = '53300';
-/** Shutting down, not yet up, a session that was idle for too long, or too many of them. */
-const absences = new Set(['57P01', '57P02', '57P03', '57P05', crowded]);
+/** Shutting down, not yet up, a database that is dropped, a session that was idle for too long, or too many of them. */
+const absences = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', crowded]);
 const socketFailures = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -219,6 +219,14 @@ const outOfMemory = (location: string, cause: Error): UnavailableError =>
     },
   );
 
+/** Files that it cannot read or write, or of which it may have no more open. */
+const failing = (location: string, cause: Error): UnavailableError =>
+  new UnavailableError(`the server of the database ${location} failed: ${cause.message}; nothing was changed`, {
+    cause,
+    retryAfterSeconds: 1,
+    hint: 'check its disk, and how many files it may open, then repeat the command',
+  });
+
 const damaged = (location: string, cause: Error): BillingError =>
   new BillingError('internal', `the database ${location} is damaged: ${cause.message}`, {
     cause,
@@ -247,6 +255,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
       cause,
       hint: 'open the database once as a role that owns the schema, or grant what is missing',
     }),
+  '53000': failing,
   '53100': full,
   '53200': outOfMemory,
   '53400': (location, cause) =>
@@ -282,6 +291,7 @@ const meanings: Readonly<Record<string, (location: string, cause: Error) => Erro
     new UnavailableError(`the database ${location} ended an idle transaction; nothing was changed`, {
       cause,
     }),
+  '58030': failing,
   XX001: damaged,
   XX002: damaged,
 };
