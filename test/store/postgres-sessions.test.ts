@@ -4,7 +4,7 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { UnavailableError } from '../../src/errors.ts';
+import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { inspectServer } from '../../src/store/backends/postgres/inspection.ts';
@@ -12,6 +12,7 @@ import { createSessions, openPool } from '../../src/store/backends/postgres/sess
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import type { Store } from '../../src/store/store.ts';
 import { usePostgres } from '../support/postgres.ts';
+import { insertTwoOrganizations } from './rows.ts';
 
 const postgres = await usePostgres();
 
@@ -200,6 +201,21 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       await expect.poll(async () => await other.exclusively('bill run', async () => 'theirs')).toBe('theirs');
       await expect(one.write(async () => await Promise.reject(new Error('no')), turn)).rejects.toThrow('no');
       await expect(other.write(async () => 'theirs', turn)).resolves.toBe('theirs');
+    });
+
+    test('leave it unknown whether a write was kept if the server cannot release them behind its commit', async () => {
+      const url = (await postgres?.create()) ?? '';
+      const administrator = openPool({ connectionString: url, max: 1 });
+      await administrator.query(`CREATE FUNCTION pg_advisory_unlock_all() RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = 'out_of_memory'; END $$`);
+      const store = await openStore(`${url}?options=-csearch_path%3Dpublic,pg_catalog`);
+      onTestFinished(async () => {
+        await store.close();
+        await administrator.end();
+      });
+      await expect(store.write(insertTwoOrganizations)).rejects.toBeInstanceOf(UnknownOutcomeError);
+      const organizations = await store.read(async (tx) => await tx.selectFrom('organizations').select('id').execute());
+      expect(organizations).toHaveLength(2);
     });
 
     test('refuse a write that may not wait at once, whoever holds them', async () => {

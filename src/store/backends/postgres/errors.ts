@@ -62,9 +62,9 @@ export function isCrowded(error: unknown): boolean {
   return codeOf(error) === crowded;
 }
 
-/** The server gave up a statement. A commit that reaches the disk hears of it only when that is done. */
-export function isGivenUp(error: unknown): boolean {
-  return error instanceof Error && codeOf(error.cause) === givenUp;
+/** A commit itself was refused, for what its transaction had done. */
+export function isOfCommit(error: unknown): boolean {
+  return isConflict(error) || error instanceof ConstraintViolation;
 }
 
 /** The server warns that a commit no longer waits for its standby. Its words may be in any language, and other warnings come too. */

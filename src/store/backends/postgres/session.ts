@@ -11,8 +11,8 @@ import { limits } from '../../../limits.ts';
 import {
   goneError,
   isCrowded,
-  isGivenUp,
   isLost,
+  isOfCommit,
   isOfStandby,
   isSilence,
   isWithoutStandby,
@@ -169,9 +169,10 @@ export class Session implements DatabaseConnection {
     this.#client.on('notice', onNotice);
     const [ended] = await this.#run(this.#isWriting ? `COMMIT; ${releaseLocks}` : 'COMMIT')
       .catch(async (error: unknown) => {
-        // A server whose disk fails ends with words of the disk, and may find the commit in its log when it is back.
+        // A server whose disk fails ends with words of the disk, and may find the commit in its log when it is back. Any other
+        // error may be that of the statement behind the commit.
         await this.rollBack();
-        const isUnknown = this.#isBroken || isGivenUp(error);
+        const isUnknown = this.#isBroken || !isOfCommit(error);
         throw isUnknown && this.#isWriting ? unknownOutcomeError(this.#options.location, error) : error;
       })
       .finally(() => this.#client.off('notice', onNotice));
