@@ -27,7 +27,7 @@ const narrowest = 10;
 const readable = 24;
 
 /**
- * The columns that are shown; undefined for all of them, unchanged. If the room is too small, empty columns go, times become
+ * The columns that are shown: all of them, if there is room. If it is too small, empty columns go, times become
  * dates, and texts are cut to at least ten columns. If that is not enough, whole columns are left out, from the right: first
  * zeros, then ids of other resources, then texts and times, then names and numbers, at last money. Half an id cannot be copied
  * and half an amount is a different one, so those are shown whole or not at all. The id of a row stays, and so does every
@@ -36,12 +36,14 @@ const readable = 24;
 export function fittedColumns(
   measured: readonly MeasuredColumn[],
   { width, mayLeaveOut }: { readonly width: number | undefined; readonly mayLeaveOut: boolean },
-): FittedColumn[] | undefined {
+): FittedColumn[] {
   const all = [...measured.keys()];
   const at = (index: number) => measured[index] as MeasuredColumn;
   const total = (shown: readonly number[], widthOf: (each: MeasuredColumn) => number) =>
     shown.reduce((sum, index) => sum + widthOf(at(index)) + gap, -gap);
-  if (width === undefined || total(all, (each) => each.natural) <= width) return undefined;
+  if (width === undefined || total(all, (each) => each.natural) <= width) {
+    return measured.map(({ column, natural }, index) => ({ column, index, width: natural, asDates: false }));
+  }
   const shown = mayLeaveOut ? chosen(measured, (some) => total(some, leastWidth) <= width) : all;
   return widened(shown, { at, room: width - total(shown, leastWidth) });
 }

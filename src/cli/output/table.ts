@@ -1,7 +1,7 @@
 /** Answers for people: a table that fits the terminal, or the fields of one record below each other. */
 
 import { Chalk } from 'chalk';
-import Table from 'cli-table3';
+import { pad, strlen, truncate } from 'cli-table3/src/utils.js';
 
 import { isExactNumber, isJsonObject } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
@@ -10,25 +10,8 @@ import type { Row, Rows } from '../wire/rows.ts';
 import { safe, say, vouch } from '../terminal/safe-text.ts';
 import type { SafeText } from '../terminal/safe-text.ts';
 import { fittedColumns } from './table-fit.ts';
+import type { FittedColumn } from './table-fit.ts';
 import type { OutputStream } from '../terminal/terminal.ts';
-
-const noBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-} as const;
 
 export interface TableOptions {
   readonly found: Rows;
@@ -220,78 +203,40 @@ function grid(
 ): SafeText {
   if (rows.length === 0) return vouch('');
   const cells = rows.map((row) => columns.map((column) => cellText(row, column)));
-  const whole = drawn(columns, cells, { bold });
   const measured = columns.map((column, index) => ({
     column,
-    natural: whole.widths[index] ?? 0,
+    natural: cells.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), widthOf(safe(column.header))),
     isEmpty: cells.every((row) => row[index] === ''),
     isZero: cells.every((row) => row[index] === '' || row[index] === '0'),
   }));
   const fitted = fittedColumns(measured, { width, mayLeaveOut: !isAsked });
-  if (fitted === undefined) return whole.text;
-  const { text } = drawn(
-    fitted.map(({ column }) => column),
-    cells.map((row) => fitted.map(({ index, asDates }) => (asDates ? dateOf(row[index]) : row[index]) ?? '')),
-    { bold, widths: fitted.map((each) => each.width) },
-  );
-  const shown = new Set(fitted.map(({ column }) => column));
+  const lineOf = (textOf: (each: FittedColumn) => string | undefined) =>
+    fitted
+      .map((each) => aligned(textOf(each) ?? '', each))
+      .join('  ')
+      .trimEnd();
+  const head = lineOf(({ column }) => bold(safe(column.header)));
+  const lines = cells.map((row) => lineOf(({ index, asDates }) => (asDates ? dateOf(row[index]) : row[index])));
   const missing = measured
-    .filter(({ column, isZero }) => !isZero && !shown.has(column))
+    .filter(({ column, isZero }) => !isZero && fitted.every((each) => each.column !== column))
     .map(({ column }) => column.header);
   const note = missing.length > 0 ? say`no room for ${missing.join(', ')}${elsewhere}\n` : '';
-  return vouch(text + note);
+  return vouch(`${[head, ...lines].join('\n')}\n${note}`);
 }
 
-type Cells = readonly (readonly string[])[];
+/** Of these each takes one column: the library comes to the same, but needs a hundred times as long for it. */
+const plain = /^[ -~]*$/;
 
-interface Drawing {
-  readonly text: SafeText;
-  readonly widths: readonly number[];
+function widthOf(text: string): number {
+  return plain.test(text) ? text.length : strlen(text);
 }
 
-interface DrawingOptions {
-  readonly bold: GridOptions['bold'];
-  /** As wide as the widest cells if none are given. */
-  readonly widths?: readonly number[] | undefined;
-}
-
-/** The library compares each row with all others, so it gets a few at a time. */
-const rowsAtOnce = 100;
-
-function drawn(columns: readonly Column[], cells: Cells, { bold, widths }: DrawingOptions): Drawing {
-  if (cells.length <= rowsAtOnce) return drawnAtOnce(columns, cells, { bold, widths, hasHead: true });
-  const parts = Array.from({ length: Math.ceil(cells.length / rowsAtOnce) }, (_, index) =>
-    cells.slice(index * rowsAtOnce, (index + 1) * rowsAtOnce),
-  );
-  const found = widths ?? widest(parts.map((part) => drawnAtOnce(columns, part, { bold, hasHead: true }).widths));
-  const texts = parts.map((part, index) => drawnAtOnce(columns, part, { bold, widths: found, hasHead: index === 0 }));
-  return { text: vouch(texts.map(({ text }) => text).join('')), widths: found };
-}
-
-function widest(widthsOf: readonly (readonly number[])[]): number[] {
-  return (widthsOf[0] ?? []).map((_, index) =>
-    widthsOf.reduce((most, widths) => Math.max(most, widths[index] ?? 0), 0),
-  );
-}
-
-function drawnAtOnce(
-  columns: readonly Column[],
-  cells: Cells,
-  { bold, widths = [], hasHead }: DrawingOptions & { readonly hasHead: boolean },
-): Drawing {
-  const drawing = new Table({
-    head: hasHead ? columns.map((column) => bold(safe(column.header))) : [],
-    chars: noBorders,
-    colAligns: columns.map((column) => (isRightAligned(column) ? 'right' : 'left')),
-    colWidths: [...widths],
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-  });
-  drawing.push(...cells.map((row) => [...row]));
-  const lines = drawing.toString().split('\n');
-  return {
-    text: vouch(`${lines.map((line) => line.trimEnd()).join('\n')}\n`),
-    widths: drawing.options.colWidths.map((width) => width ?? 0),
-  };
+/** The text in as many columns as there are, cut with an ellipsis if it takes more. */
+function aligned(text: string, { column, width }: FittedColumn): string {
+  const isRight = isRightAligned(column);
+  if (!plain.test(text)) return pad(truncate(text, width), width, ' ', isRight ? 'right' : 'left');
+  const whole = text.length > width ? `${text.slice(0, width - 1)}…` : text;
+  return isRight ? whole.padStart(width) : whole.padEnd(width);
 }
 
 /** `2026-03-01` of `2026-03-01T09:14:00Z`. */
