@@ -4,6 +4,7 @@ import type { Answer, Billing, OperationName } from '../../operations/index.ts';
 import type { CallInput } from '../../operations/operation.ts';
 import { pagesOf } from '../every-row.ts';
 import type { CommandSpec } from '../command-line/manifest.ts';
+import { jqBound } from '../output/output.ts';
 import type { ListText } from '../output/output.ts';
 import type { Row } from '../wire/rows.ts';
 import { say } from '../terminal/safe-text.ts';
@@ -19,7 +20,9 @@ interface Reading {
 /** The answer, as if all rows were on one page. */
 export async function everyPage(command: CommandSpec, input: CallInput, reading: Reading): Promise<Answer> {
   const data: Row[] = [];
+  const refuseMore = await jqBound(reading.session.output);
   const total = await eachPage(command, input, reading, (rows) => {
+    refuseMore(rows);
     for (const row of rows) data.push(row);
   });
   return { status: 200, body: { data, hasMore: false, total } as unknown as Answer['body'] };

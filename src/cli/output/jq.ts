@@ -24,11 +24,7 @@ export async function checkJq(expression: string): Promise<void> {
  * expression does not fit the answer. Output of jq's `debug` and `stderr` is dropped.
  */
 export async function jqLines(json: string, expression: string): Promise<SafeText> {
-  if (json.length > limits.jqCharacters) {
-    throw new UnprintedError('usage', `--jq takes at most ${limits.jqCharacters} characters of JSON`, {
-      hint: 'ask for less with --json FIELDS or --limit, or pipe -o json into a jq of your own',
-    });
-  }
+  refuseLong(json.length);
   try {
     const found = await results(json, expression);
     return asLines(found === undefined ? [] : found.split('\n').map(asLine));
@@ -38,6 +34,14 @@ export async function jqLines(json: string, expression: string): Promise<SafeTex
       hint: 'the expression does not fit the answer: look at the answer of a reading command with -o json',
     });
   }
+}
+
+/** Throws UnprintedError for a document of so many characters if that is more than is taken. */
+export function refuseLong(characters: number): void {
+  if (characters <= limits.jqCharacters) return;
+  throw new UnprintedError('usage', `--jq takes at most ${limits.jqCharacters} characters of JSON`, {
+    hint: 'ask for less with --json FIELDS or --limit, or pipe -o json into a jq of your own',
+  });
 }
 
 /** A text keeps its tabs, because `@tsv` makes columns with them: it escapes those inside a value. */

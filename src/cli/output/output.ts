@@ -197,6 +197,18 @@ export async function jsonAnswer(value: unknown, { jq }: Pick<OutputChoice, 'jq'
   return await jqLines(JSON.stringify(value), jq);
 }
 
+/** Called with the rows of a list, page by page, throws what printing all of them would once they are more than `--jq` takes. */
+export async function jqBound({ jq, jsonFields }: OutputChoice): Promise<(rows: readonly Row[]) => void> {
+  if (jq === undefined) return () => undefined;
+  const { refuseLong } = await import('./jq.ts');
+  let characters = 0;
+  return (rows) => {
+    // Without its brackets, but with a comma to the next page.
+    characters += JSON.stringify(jsonFields === undefined ? rows : pickedRows(rows, jsonFields)).length - 1;
+    refuseLong(characters);
+  };
+}
+
 /** One JSON document, with the digits of every number as they came. */
 function jsonDocument(value: unknown): SafeText {
   return safeJson(`${JSON.stringify(value, undefined, 2)}\n`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { BillingError } from '../../../src/errors.ts';
+import { limits } from '../../../src/limits.ts';
 import type { Answer } from '../../../src/operations/index.ts';
 import { createShell } from '../shell.ts';
 import type { Reply } from '../shell.ts';
@@ -28,6 +29,23 @@ describe('--all', () => {
     const data = rows(130_000);
     const shell = createShell({ reply: () => body({ data, hasMore: false, total: data.length }) });
     expect((await shell.run(['customers', 'list', '--all', '--jq', '.data|length'])).stdout).toBe('130000\n');
+  });
+
+  /** Two of its five pages are more than `--jq` takes. */
+  const long = rows(500).map((row) => ({ ...row, name: 'x'.repeat(limits.jqCharacters / 200) }));
+
+  test.each(['--jq length', '--json name --jq length'])(
+    'asks by %s for no page beyond what jq takes',
+    async (choice) => {
+      const shell = pages(long);
+      const { code, stdout, stderr } = await shell.run(`customers list --all ${choice}`);
+      expect([code, stdout, shell.calls.length]).toEqual([2, '', 2]);
+      expect(stderr).toContain(`--jq takes at most ${limits.jqCharacters} characters of JSON`);
+    },
+  );
+
+  test('counts against what jq takes only the fields that it is given', async () => {
+    expect((await pages(long).run('customers list --all --json id --jq length')).stdout).toBe('500\n');
   });
 
   const choices = [
