@@ -143,6 +143,7 @@ export async function listText(
   view: View,
   { choice, fields }: { readonly choice: OutputChoice; readonly fields: readonly string[] },
 ): Promise<ListText | undefined> {
+  if (choice.format === 'yaml') return await yamlList();
   if (choice.format !== 'json') return await lineText(view, choice, fields);
   return choice.jq === undefined ? jsonList(choice.jsonFields) : undefined;
 }
@@ -187,6 +188,17 @@ function jsonList(fields: readonly string[] | undefined): ListText {
       const rest = fields === undefined ? `  "hasMore": false${totalLine}\n}\n` : '';
       return vouch(`${count === 0 ? '' : `\n${indent}`}]${tail}${rest}`);
     },
+  };
+}
+
+/** The same text as that of an answer with these rows. */
+async function yamlList(): Promise<ListText> {
+  const textOf = await (await import('../wire/yaml-text.ts')).yamlWriter();
+  return {
+    begin: vouch('data:'),
+    // Before each part its line end, because the text of no rows stands on the first line.
+    rows: (rows) => vouch(textOf({ data: rows }).slice('data:'.length, -1)),
+    end: ({ count, total }) => vouch(`${count === 0 ? ' []' : ''}\n${textOf({ hasMore: false, total })}`),
   };
 }
 

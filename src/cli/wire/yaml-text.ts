@@ -11,6 +11,11 @@ import type { SafeText } from '../terminal/safe-text.ts';
  * These readers take `1e3` for a text, so a number with an exponent gets a point and the exponent a sign: `1.0e+3`.
  */
 export async function yamlText(value: unknown): Promise<SafeText> {
+  return (await yamlWriter())(value);
+}
+
+/** What makes these texts, once the library is loaded. */
+export async function yamlWriter(): Promise<(value: unknown) => SafeText> {
   const { Document, visit } = await import('yaml');
   const exactNumbers = {
     tag: 'tag:yaml.org,2002:float',
@@ -20,18 +25,20 @@ export async function yamlText(value: unknown): Promise<SafeText> {
     resolve: (text: string) => text,
     stringify: (node: { readonly value: unknown }) => textOfNumber(node.value as RawNumber),
   };
-  const document = new Document(value, {
-    customTags: [exactNumbers],
-    compat: 'yaml-1.1',
-    aliasDuplicateObjects: false,
-  });
-  visit(document, {
-    Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && isQuoted(node.value)) node.type = 'QUOTE_DOUBLE';
-      if (isExactNumber(node.value)) node.value = JSON.rawJSON(withWholeExponent(textOfNumber(node.value)));
-    },
-  });
-  return safeYaml(document.toString({ lineWidth: 0 }));
+  return (value) => {
+    const document = new Document(value, {
+      customTags: [exactNumbers],
+      compat: 'yaml-1.1',
+      aliasDuplicateObjects: false,
+    });
+    visit(document, {
+      Scalar: (_key, node) => {
+        if (typeof node.value === 'string' && isQuoted(node.value)) node.type = 'QUOTE_DOUBLE';
+        if (isExactNumber(node.value)) node.value = JSON.rawJSON(withWholeExponent(textOfNumber(node.value)));
+      },
+    });
+    return safeYaml(document.toString({ lineWidth: 0 }));
+  };
 }
 
 /** As lines of their own, spaces before the first letter would be lost: they look like what sets the lines in. */

@@ -56,6 +56,7 @@ describe('--all', () => {
     '-o csv',
     '-o tsv',
     '-o name',
+    '-o yaml',
     '--jq .data',
   ];
   const named = (count: number) =>
@@ -63,6 +64,7 @@ describe('--all', () => {
       id: `c${index}`,
       name: `"Ünï",\n\u001b ${index}`,
       contacts: [{ a: [] }],
+      note: 'a\n\n',
     }));
 
   test.each(choices.flatMap((choice) => [0, 1, 100, 250].map((count) => [choice, count] as const)))(
@@ -87,7 +89,7 @@ describe('--all', () => {
     expect(stderr).toContain('gone');
   });
 
-  test.each(['-o json', '-o jsonl'])(
+  test.each(['-o json', '-o jsonl', '-o yaml'])(
     'says by %s of rows without ids and lists without totals what came',
     async (choice) => {
       const data = Array.from({ length: 100 }, (_, index) => ({ name: `n${index}` }));
