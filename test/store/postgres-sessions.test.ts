@@ -1,5 +1,8 @@
 /** What is said where a session of the pool cannot be had, and what is left in one that was used. */
 
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,6 +14,7 @@ import { inspectServer } from '../../src/store/backends/postgres/inspection.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import type { Store } from '../../src/store/store.ts';
+import { canFillDisk } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { insertTwoOrganizations } from './rows.ts';
 
@@ -94,6 +98,21 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await expect(refusal).rejects.toBeInstanceOf(UnavailableError);
     session.release();
   });
+
+  // Such a limit is of a whole process, and prlimit says what it is.
+  test.runIf(canFillDisk)(
+    'who may open no more files for a session is told so, and has one once there is room',
+    async () => {
+      const url = (await postgres?.create()) ?? '';
+      const script = join(import.meta.dirname, '../reliability/scarce-postgres-process.ts');
+      const { stdout } = spawnSync('prlimit', ['--nofile=200', process.execPath, script, url], { encoding: 'utf8' });
+      expect(stdout.split('\n')).toEqual([
+        expect.stringMatching(/^UnavailableError: the database \S+ cannot be reached: .*EMFILE/),
+        'read',
+        '',
+      ]);
+    },
+  );
 
   test('a name that sounds like a broken connection is told as what it is', async () => {
     const url = new URL((await postgres?.create({ isEmpty: true })) ?? '');

@@ -26,15 +26,20 @@ const absences = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', crowded])
 const socketFailures = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
   'EPIPE',
   'ENOENT',
   'EACCES',
 ]);
+/** What this machine lacks for another connection. */
+const scarcities = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
 /** The library's words for failures without a code. */
 const lostWords =
   /connection terminated|connection ended|timeout (?:exceeded|expired)|query read timeout|not queryable/i;
@@ -51,7 +56,7 @@ export function isConflict(error: unknown): boolean {
 /** The server, or the way to it, is gone; the connection must not be used again. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
-  if (absences.has(code) || code.startsWith('08') || socketFailures.has(code)) return true;
+  if (absences.has(code) || code.startsWith('08') || socketFailures.has(code) || scarcities.has(code)) return true;
   // The words of a server may have any name in them.
   if (!(error instanceof Error) || 'severity' in error) return false;
   return lostWords.test(error.message) || isTlsFailure(error);
@@ -182,6 +187,8 @@ function absenceError(location: string, cause: Error): UnavailableError {
 
 function absenceHint(cause: Error): string {
   if (isCrowded(cause)) return 'wait until others close theirs, or allow the server or the role more connections';
+  if (scarcities.has(codeOf(cause)))
+    return 'ask for less at a time, or let this program have more files and connections open (ulimit -n)';
   if (isCertificateRefused(cause)) {
     return 'name the authority of its certificate with ?sslrootcert=FILE in the URL, and use a host name that is in the certificate';
   }
