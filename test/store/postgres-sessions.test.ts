@@ -1,11 +1,12 @@
 /** What is said where a session of the pool cannot be had, and what is left in one that was used. */
 
 import { spawnSync } from 'node:child_process';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { UnavailableError, UnknownOutcomeError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
@@ -14,6 +15,7 @@ import { inspectServer } from '../../src/store/backends/postgres/inspection.ts';
 import { createSessions, openPool } from '../../src/store/backends/postgres/session.ts';
 import { rowsOfText } from '../../src/store/raw-query.ts';
 import type { Store } from '../../src/store/store.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 import { canFillDisk } from '../support/full-disk.ts';
 import { usePostgres } from '../support/postgres.ts';
 import { insertTwoOrganizations } from './rows.ts';
@@ -36,7 +38,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
   });
 
   /** A pool of a role's own, whose sessions the server counts; `alter` changes what the role may do. */
-  async function poolOfRole(limit: number) {
+  async function poolOfRole(limit: number, doorTo: (port: string) => Promise<number | string> = async (port) => port) {
     const connectionString = (await postgres?.create({ isEmpty: true })) ?? '';
     const administrator = openPool({ connectionString, max: 1 });
     const { rows } = await administrator.query<{ name: string }>('SELECT current_database() AS name');
@@ -44,6 +46,7 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
     await administrator.query(`CREATE ROLE "${role}" LOGIN CONNECTION LIMIT ${limit}`);
     const url = new URL(connectionString);
     url.username = role;
+    url.port = String(await doorTo(url.port));
     const pool = openPool({ connectionString: url.href, max: 10, connectionTimeoutMillis: 5_000 });
     const take = createSessions({ pool, location: 'books', answerMilliseconds: undefined, onError: () => undefined });
     onTestFinished(async () => {
@@ -86,6 +89,30 @@ describe.runIf(postgres !== undefined)('PostgreSQL', () => {
       message: 'the database books cannot be reached: the server takes no more connections',
       hint: 'wait until others close theirs, or allow the server or the role more connections',
     });
+  });
+
+  test('who had a session break as it began waits all the same for one that is released', async () => {
+    let isBreaking = true;
+    const { take } = await poolOfRole(1, async (port) => {
+      const door = createServer((near) => {
+        const far = connect(Number(port), '127.0.0.1');
+        near.on('data', (bytes) => {
+          if (!isBreaking || !bytes.includes('set_config')) far.write(bytes);
+          else near.destroy();
+        });
+        far.pipe(near);
+        near.on('close', () => far.destroy());
+      });
+      onTestFinished(() => void door.close());
+      return await listenOnLoopback(door);
+    });
+    await expect(take()).rejects.toThrow('cannot be reached');
+    isBreaking = false;
+    // The server counts the broken one for a moment longer.
+    const session = await vi.waitFor(take);
+    const waiting = take();
+    session.release();
+    (await waiting).release();
   });
 
   test('who is refused beside the sessions that there are is told why, and waits for none of them', async () => {

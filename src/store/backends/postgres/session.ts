@@ -33,8 +33,10 @@ export function openPool(config: PoolConfig, settings: Readonly<Record<string, s
   // A session that breaks while idle has left the pool already; one in use fails in its own statement.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const count = (change: number) => () => void sessionCounts.set(pool, (sessionCounts.get(pool) ?? 0) + change);
-  pool.on('connect', count(1)).on('remove', count(-1));
+  const connected = new Set<PoolClient>();
+  connectedOf.set(pool, connected);
+  // Of one that breaks before it is prepared the pool tells only that it is removed.
+  pool.on('connect', (client) => connected.add(client)).on('remove', (client) => connected.delete(client));
   return pool;
 }
 
@@ -94,15 +96,15 @@ async function connectOrWait(pool: Pool): Promise<PoolClient> {
     try {
       return await pool.connect();
     } catch (error) {
-      const count = sessionCounts.get(pool) ?? 0;
+      const count = connectedOf.get(pool)?.size ?? 0;
       if (!isCrowded(error) || count === 0 || tries === limits.databaseSessions) throw error;
       holdTo(pool, count);
     }
   }
 }
 
-/** Per pool, how many sessions are connected, used or not. */
-const sessionCounts = new WeakMap<Pool, number>();
+/** Per pool, the sessions that are connected, used or not. */
+const connectedOf = new WeakMap<Pool, ReadonlySet<PoolClient>>();
 const held = new WeakSet<Pool>();
 
 function holdTo(pool: Pool, count: number): void {
