@@ -160,6 +160,8 @@ export const limits = {
   rateLimitedAddresses: 100_000,
   /** security 5 (SEC-31) */
   lastUsedResolutionSeconds: 60,
+  /** our choice: how long a request waits for the note of when its key was used */
+  lastUsedMilliseconds: 500,
   /** security 3 (SEC-12), reliability 10 */
   connectTimeoutMilliseconds: 5_000,
   /** our choice: fewer than our service takes from one address, so that excess requests wait here */

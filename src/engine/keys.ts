@@ -1,5 +1,7 @@
 /** Who calls: API keys, organizations, and the local owner (interface 5, semantics 1, 3 and 13). */
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { isSameDigest, sha256Of } from '../digest.ts';
 import { BillingError, ConflictError, NotFoundError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -70,7 +72,7 @@ export async function authenticate(dependencies: EngineDependencies, key: string
   if (found.revokedAt !== null) throw new UnauthorizedError('API key has been revoked');
   const hasEnded = hasExpired(found, () => timeOf(found, now).timestamp);
   if (hasEnded) throw new UnauthorizedError('API key has expired');
-  if (!isNoted(found, now)) await noteUse(dependencies, found, now);
+  if (!isNoted(found, now)) await noteUseInTime(dependencies, found, now);
   return { organizationId: found.orgId, scopes: found.scopes, keyId: found.id, isLocal: false };
 }
 
@@ -230,6 +232,12 @@ function isNoted({ lastUsedAt }: ApiKey, now: Moment): boolean {
   if (lastUsedAt === null) return false;
   const agoMilliseconds = now.epochMilliseconds - Date.parse(lastUsedAt);
   return agoMilliseconds < 1000 * limits.lastUsedResolutionSeconds && agoMilliseconds >= -1000 * limits.clockLagSeconds;
+}
+
+/** Notes the use of a key, and goes on without the note where that takes long: its commit may wait for a standby. */
+async function noteUseInTime(dependencies: EngineDependencies, key: ApiKey, now: Moment): Promise<void> {
+  const late = sleep(limits.lastUsedMilliseconds, undefined, { ref: false });
+  await Promise.race([noteUse(dependencies, key, now), late]);
 }
 
 /** Keeps when the key was last used, to the minute. It is only a note: a database that cannot take it refuses nobody. */

@@ -185,6 +185,18 @@ describe.runIf(postgres !== undefined)('a server of its own that writes to the d
     60_000,
   );
 
+  test('a key is taken though its use cannot be noted for as long as its row is locked', async () => {
+    const { data } = await world.call('keys.create', { body: { name: 'reader', scopes: ['*'] } });
+    // Only a statement's limit of a minute ends the wait for the lock.
+    const patient = await createWorld({ database: `${machine.url('postgres')}?lock_timeout=0` });
+    const holder = new pg.Client({ connectionString: machine.url('postgres') });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE "apiKeys" IN SHARE MODE');
+    await expect(patient.engine.authenticate(data.key)).resolves.toMatchObject({ scopes: ['*'] });
+    await holder.end();
+    await patient.close();
+  }, 20_000);
+
   test('writes that share the commit of a bill run are told that its connection was lost', async () => {
     const { organizationId: turn } = await world.engine.owner();
     const beside = new pg.Client({ connectionString: machine.url('postgres') });
