@@ -42,7 +42,7 @@ export async function printEveryPage(
       spool.write(text.rows(rows, count === 0));
       count += rows.length;
     });
-    spool.write(text.end({ count, total }));
+    spool.write(text.end({ count, beside: { hasMore: false, total } }));
     for (const part of spool.parts()) reading.session.terminal.out(part);
     return count;
   } finally {

@@ -13,10 +13,11 @@ import { createJournalFile } from '../operator/journal-file.ts';
 import { readLine, verifyLines } from '../operator/journal-line.ts';
 import type { JournalLine } from '../operator/journal-line.ts';
 import { journalPath } from '../operator/journal.ts';
-import { checkFields, columnPaths, printBody } from '../output/output.ts';
+import { checkFields, columnPaths, listText, printBody } from '../output/output.ts';
 import { counted, safeJson, say } from '../terminal/safe-text.ts';
 import type { Session } from '../session/session.ts';
 import { tell } from '../session/tell.ts';
+import type { Row } from '../wire/rows.ts';
 import type { CommandModule } from './command.ts';
 
 interface ListFlags {
@@ -173,8 +174,8 @@ async function list(flags: ListFlags, session: Session): Promise<void> {
   if (!/^[1-9]\d{0,8}$/.test(flags.limit))
     throw new BillingError('usage', `--limit takes a whole number from 1 to 999999999, not ${flags.limit}`);
   const lines = (await readJournal(session)).map(readLine);
-  tellDamaged(lines, session);
   const found = lines.filter((line) => line !== undefined);
+  tellDamaged(lines.length - found.length, session);
   const listed = flags.unfinished === true ? unfinished(found) : found;
   const shown = listed.filter(filterOf(flags, session)).toReversed();
   const data = shown.slice(0, Number(flags.limit));
@@ -262,14 +263,25 @@ async function print(flags: ListFlags, session: Session): Promise<void> {
   if (isAsWritten && Object.values({ ...flags, profile }).every((value) => value === undefined)) {
     return printTexts(texts, session);
   }
-  const lines = texts.map(readLine);
-  tellDamaged(lines, session);
-  if (isAsWritten) {
-    const chosen = texts.filter((_, index) => filter(lines[index]));
-    return printTexts(chosen, session);
+  let damaged = 0;
+  const chosen = texts.filter((text) => {
+    const line = readLine(text);
+    if (line === undefined) damaged += 1;
+    return filter(line);
+  });
+  tellDamaged(damaged, session);
+  if (isAsWritten) return printTexts(chosen, session);
+  const list = await listText(whole, { choice: output, fields });
+  if (list === undefined) return await printBody({ data: linesOf(chosen) }, { view, fields }, session);
+  session.terminal.out(list.begin);
+  for (let first = 0; first < chosen.length; first += printedAtOnce) {
+    session.terminal.out(list.rows(linesOf(chosen.slice(first, first + printedAtOnce)), first === 0));
   }
-  const shown = output.format === 'table' ? view : whole;
-  await printBody({ data: lines.filter(filter) }, { view: shown, fields }, session);
+  session.terminal.out(list.end({ count: chosen.length, beside: {} }));
+}
+
+function linesOf(texts: readonly string[]): Row[] {
+  return texts.flatMap((text) => readLine(text) ?? []) as unknown as Row[];
 }
 
 function printTexts(texts: readonly string[], { terminal }: Session): void {
@@ -279,10 +291,9 @@ function printTexts(texts: readonly string[], { terminal }: Session): void {
   }
 }
 
-function tellDamaged(lines: readonly (JournalLine | undefined)[], { terminal }: Session): void {
-  const damaged = lines.filter((line) => line === undefined);
-  if (damaged.length === 0) return;
-  terminal.err(say`damaged and not shown: ${counted(damaged.length, 'line')}; see them with: tally journal verify\n`);
+function tellDamaged(count: number, { terminal }: Session): void {
+  if (count === 0) return;
+  terminal.err(say`damaged and not shown: ${counted(count, 'line')}; see them with: tally journal verify\n`);
 }
 
 async function readJournal({ dependencies }: Session): Promise<readonly string[]> {

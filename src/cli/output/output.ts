@@ -135,7 +135,8 @@ export function columnPaths({ columns }: View): string[] {
 export interface ListText {
   readonly begin: SafeText;
   readonly rows: (rows: readonly Row[], isFirst: boolean) => SafeText;
-  readonly end: (list: { readonly count: number; readonly total: number | undefined }) => SafeText;
+  /** `beside` are the members that the answer has besides its rows. */
+  readonly end: (list: { readonly count: number; readonly beside: Row }) => SafeText;
 }
 
 /** The text that `render` makes of a whole list, in parts; undefined for a format that needs all rows at once. */
@@ -173,7 +174,7 @@ function columnsOf(view: View, { columns }: OutputChoice): Column[] | undefined 
 
 /** The same text as `jsonDocument` of an answer with these rows, or of the rows alone if fields are picked. */
 function jsonList(fields: readonly string[] | undefined): ListText {
-  const [head, indent, tail] = fields === undefined ? ['{\n  "data": ', '  ', ',\n'] : ['', '', '\n'];
+  const [head, indent, tail] = fields === undefined ? ['{\n  "data": ', '  ', '\n}\n'] : ['', '', '\n'];
   return {
     begin: vouch(`${head}[`),
     rows(rows, isFirst) {
@@ -183,10 +184,10 @@ function jsonList(fields: readonly string[] | undefined): ListText {
       const joined = texts.join(',').replaceAll('\n', `\n${indent}  `);
       return safeJson(isFirst ? joined : `,${joined}`);
     },
-    end({ count, total }) {
-      const totalLine = total === undefined ? '' : `,\n  "total": ${JSON.stringify(total)}`;
-      const rest = fields === undefined ? `  "hasMore": false${totalLine}\n}\n` : '';
-      return vouch(`${count === 0 ? '' : `\n${indent}`}]${tail}${rest}`);
+    end({ count, beside }) {
+      const shown = Object.entries(fields === undefined ? beside : {}).filter(([, value]) => value !== undefined);
+      const others = shown.map(([name, value]) => `,\n  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+      return vouch(`${count === 0 ? '' : `\n${indent}`}]${others.join('')}${tail}`);
     },
   };
 }
@@ -198,7 +199,10 @@ async function yamlList(): Promise<ListText> {
     begin: vouch('data:'),
     // Before each part its line end, because the text of no rows stands on the first line.
     rows: (rows) => vouch(textOf({ data: rows }).slice('data:'.length, -1)),
-    end: ({ count, total }) => vouch(`${count === 0 ? ' []' : ''}\n${textOf({ hasMore: false, total })}`),
+    end({ count, beside }) {
+      const others = Object.keys(beside).length === 0 ? '' : textOf(beside);
+      return vouch(`${count === 0 ? ' []' : ''}\n${others}`);
+    },
   };
 }
 
