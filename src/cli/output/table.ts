@@ -1,7 +1,7 @@
 /** Answers for people: a table that fits the terminal, or the fields of one record below each other. */
 
 import { Chalk } from 'chalk';
-import { pad, strlen, truncate } from 'cli-table3/src/utils.js';
+import { strlen } from 'cli-table3/src/utils.js';
 
 import { isExactNumber, isJsonObject } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
@@ -210,12 +210,12 @@ function grid(
     isZero: cells.every((row) => row[index] === '' || row[index] === '0'),
   }));
   const fitted = fittedColumns(measured, { width, mayLeaveOut: !isAsked });
-  const lineOf = (textOf: (each: FittedColumn) => string | undefined) =>
+  const lineOf = (textOf: (each: FittedColumn) => string | undefined, style?: GridOptions['bold']) =>
     fitted
-      .map((each) => aligned(textOf(each) ?? '', each))
+      .map((each) => aligned(textOf(each) ?? '', each, style))
       .join('  ')
       .trimEnd();
-  const head = lineOf(({ column }) => bold(safe(column.header)));
+  const head = lineOf(({ column }) => safe(column.header), bold);
   const lines = cells.map((row) => lineOf(({ index, asDates }) => (asDates ? dateOf(row[index]) : row[index])));
   const missing = measured
     .filter(({ column, isZero }) => !isZero && fitted.every((each) => each.column !== column))
@@ -231,12 +231,23 @@ function widthOf(text: string): number {
   return plain.test(text) ? text.length : strlen(text);
 }
 
-/** The text in as many columns as there are, cut with an ellipsis if it takes more. */
-function aligned(text: string, { column, width }: FittedColumn): string {
-  const isRight = isRightAligned(column);
-  if (!plain.test(text)) return pad(truncate(text, width), width, ' ', isRight ? 'right' : 'left');
-  const whole = text.length > width ? `${text.slice(0, width - 1)}…` : text;
-  return isRight ? whole.padStart(width) : whole.padEnd(width);
+/** The text in as many columns as there are. */
+function aligned(text: string, { column, width }: FittedColumn, style: GridOptions['bold'] = vouch): string {
+  const shown = cut(text, width);
+  const space = ' '.repeat(width - widthOf(shown));
+  return isRightAligned(column) ? `${space}${style(vouch(shown))}` : `${style(vouch(shown))}${space}`;
+}
+
+/** The text with an ellipsis in place of what has no room. Marks and joined emoji stay with their character. */
+function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (plain.test(text)) return `${text.slice(0, width - 1)}…`;
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (strlen(kept + segment) >= width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
 
 /** `2026-03-01` of `2026-03-01T09:14:00Z`. */
