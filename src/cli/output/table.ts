@@ -1,7 +1,7 @@
 /** Answers for people: a table that fits the terminal, or the fields of one record below each other. */
 
 import { Chalk } from 'chalk';
-import { strlen } from 'cli-table3/src/utils.js';
+import widthOf from 'fast-string-width';
 
 import { isExactNumber, isJsonObject } from '../../exact-json.ts';
 import type { Column, View } from '../../operations/operation.ts';
@@ -224,13 +224,6 @@ function grid(
   return vouch(`${[head, ...lines].join('\n')}\n${note}`);
 }
 
-/** Of these each takes one column: the library comes to the same, but needs a hundred times as long for it. */
-const plain = /^[ -~]*$/;
-
-function widthOf(text: string): number {
-  return plain.test(text) ? text.length : strlen(text);
-}
-
 /** The text in as many columns as there are. */
 function aligned(text: string, { column, width }: FittedColumn, style: GridOptions['bold'] = vouch): string {
   const shown = cut(text, width);
@@ -241,10 +234,10 @@ function aligned(text: string, { column, width }: FittedColumn, style: GridOptio
 /** The text with an ellipsis in place of what has no room. Marks and joined emoji stay with their character. */
 function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
-  if (plain.test(text)) return `${text.slice(0, width - 1)}…`;
+  if (/^[ -~]*$/.test(text)) return `${text.slice(0, width - 1)}…`;
   let kept = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (strlen(kept + segment) >= width) break;
+    if (widthOf(kept + segment) >= width) break;
     kept += segment;
   }
   return `${kept}…`;
