@@ -43,12 +43,13 @@ export async function appendEvents(
 ): Promise<readonly AppendOutcome[]> {
   if (events.length === 0) return [];
   const { connection, keys } = appender;
-  keys.prepare(events.length);
   const keyHash = createKeyHash(orgId);
+  const hashes = events.map(({ idempotencyKey }) => keyHash(idempotencyKey));
+  keys.prepare(hashes);
   const batch = beginBatch(appender, orgId, events);
   const outcomes: AppendOutcome[] = [];
-  for (const event of events) {
-    const { candidates, hash } = keys.find(keyHash(event.idempotencyKey), orgId, event.idempotencyKey);
+  for (const [place, event] of events.entries()) {
+    const { candidates, hash } = keys.find(hashes[place] ?? 0, orgId, event.idempotencyKey);
     const known = findKnown(connection, candidates, { orgId, idempotencyKey: event.idempotencyKey });
     if (known === undefined) {
       batch.insert(event, hash);

@@ -61,6 +61,12 @@ export function entriesOf(bytes: Uint8Array): Entries {
   return { hashes, seqs };
 }
 
+/** The highest hash, from the bytes of `bytesOf` of at least one entry. */
+export function lastHashOf(bytes: Uint8Array): number {
+  const count = bytes.length / entryBytes;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getFloat64((count - 1) * hashBytes, true);
+}
+
 /** The seqs of one hash. Decodes only the few entries that a binary search visits. */
 export function seqsOf(bytes: Uint8Array, hash: number): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

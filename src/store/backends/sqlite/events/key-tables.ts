@@ -4,7 +4,7 @@
  * consists of pieces, each a row with its first hash.
  */
 
-import { bytesOf, type Entries, entriesOf, hashesOf, merged, noEntries, seqsOf } from './key-entries.ts';
+import { bytesOf, type Entries, entriesOf, hashesOf, lastHashOf, merged, noEntries, seqsOf } from './key-entries.ts';
 import type { SqliteConnection } from '../connection.ts';
 import { plainRows } from './rows.ts';
 
@@ -13,8 +13,8 @@ export interface SqliteKeyTables {
   readonly findRuns: () => number;
   /** Calls `use` with every hash, in no particular order. */
   readonly eachHash: (use: (hash: number) => void) => void;
-  /** The seqs of the events whose keys have the hash. */
-  readonly seqsWith: (hash: number) => number[];
+  /** By hash, the seqs of the events whose keys have it. The hashes are ascending: each piece is read once for all it holds. */
+  readonly seqsWith: (hashes: Float64Array) => ReadonlyMap<number, readonly number[]>;
   /** `leastRun` or more entries become a run: in a table ordered by hash, nearly each of them would change another page. */
   readonly write: (entries: Entries, leastRun: number) => void;
   /** Makes one run of the small table and the fresh runs. */
@@ -57,10 +57,25 @@ export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTa
     for (const row of connection.prepare('SELECT "hash" FROM "eventKeyTail"').iterate()) use(Number(row['hash']));
   }
 
-  function seqsWith(hash: number): number[] {
-    const inTail = connection.prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?').all(hash);
-    const found = inTail.map((row) => Number(row['eventSeq']));
-    for (const run of runs) found.push(...seqsInRun(connection, run, hash));
+  function seqsWith(hashes: Float64Array): ReadonlyMap<number, readonly number[]> {
+    const inTail = connection.prepare('SELECT "eventSeq" FROM "eventKeyTail" WHERE "hash" = ?');
+    const found = new Map<number, number[]>();
+    for (const hash of hashes) {
+      found.set(
+        hash,
+        inTail.all(hash).map((row) => Number(row['eventSeq'])),
+      );
+    }
+    for (const run of runs) {
+      let read: Piece | undefined;
+      for (const [hash, seqs] of found) {
+        // The last hash of a piece may be the first of the next.
+        if (read === undefined || hash >= read.lastHash) read = pieceOf(connection, run, hash);
+        if (read === undefined) continue;
+        const isFirst = read.firstHash === hash;
+        seqs.push(...(isFirst ? seqsOverPieces(connection, run, hash) : seqsOf(read.data, hash)));
+      }
+    }
     return found;
   }
 
@@ -95,13 +110,21 @@ export function createSqliteKeyTables(connection: SqliteConnection): SqliteKeyTa
   return { findRuns, eachHash, seqsWith, write, absorb };
 }
 
-function seqsInRun(connection: SqliteConnection, run: bigint, hash: number): number[] {
-  const last = connection
+interface Piece {
+  readonly firstHash: number;
+  readonly lastHash: number;
+  readonly data: Uint8Array;
+}
+
+/** The last piece of the run that begins with this hash or a lower one. */
+function pieceOf(connection: SqliteConnection, run: bigint, hash: number): Piece | undefined {
+  const row = connection
     .prepare(`SELECT "firstHash", "data" FROM "eventKeyPieces" WHERE "runId" = ? AND "firstHash" <= ?
       ORDER BY "firstHash" DESC, "id" DESC LIMIT 1`)
     .get(run, hash);
-  if (last === undefined) return [];
-  return Number(last['firstHash']) === hash ? seqsOverPieces(connection, run, hash) : seqsOf(dataOf(last), hash);
+  if (row === undefined) return undefined;
+  const data = dataOf(row);
+  return { firstHash: Number(row['firstHash']), lastHash: lastHashOf(data), data };
 }
 
 /** For a hash that begins a piece: its entries may begin in the piece before, and go on in the next. */

@@ -18,9 +18,9 @@ export interface FoundKey {
 }
 
 export interface SqliteEventKeys {
-  /** Called before the `count` keys of a call are looked up. Belongs in a transaction for writing. */
-  readonly prepare: (count: number) => void;
-  /** Looks up a key by its hash. Candidates are few, even if many keys were made to share a hash. */
+  /** Called before the keys of a call, which have these hashes, are looked up. Belongs in a transaction for writing. */
+  readonly prepare: (hashes: readonly number[]) => void;
+  /** Looks up a key by its hash, one of those. Candidates are few, even if many keys were made to share a hash. */
   readonly find: (hash: number, orgId: string, idempotencyKey: string) => FoundKey;
   /** `find` knows the key at once, others only after `keep`. */
   readonly add: (hash: number, eventSeq: number) => void;
@@ -38,6 +38,8 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
   /** The state that the filter covers. Another handle, or commits of others, make it incomplete. */
   let seen = { handle: -1, dataVersion: -1n, transaction: -1, committedSeq: 0n };
   let asked = 0;
+  /** What the tables have for the hashes of the current call, if they may have anything. */
+  let stored: ReadonlyMap<number, readonly number[]> = new Map();
   const keyHash = createKeyHashes();
   const tables = createSqliteKeyTables(connection);
   const added = createAddedKeys();
@@ -48,13 +50,13 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
 
   const lastSeq = () => one('SELECT max("seq") FROM "events"');
 
-  function prepare(count: number): void {
+  function prepare(hashes: readonly number[]): void {
     const dataVersion = one('PRAGMA data_version');
     const { handleCount: handle, transactionCount: transaction } = connection;
     if (seen.handle !== handle) filter = undefined;
     const runCount = tables.findRuns();
     added.forget();
-    asked += count;
+    asked += hashes.length;
     if (filter === undefined) {
       const known = Number(lastSeq());
       if (asked * (runCount + 1) * filterPays > known) load(known);
@@ -62,6 +64,7 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     // Only rows that were there when the transaction began are certain to stay.
     const committedSeq = seen.transaction === transaction ? seen.committedSeq : lastSeq();
     seen = { handle, dataVersion, transaction, committedSeq };
+    stored = tables.seqsWith(Float64Array.from(filter === undefined ? hashes : hashes.filter(filter.mayHave)).sort());
   }
 
   function load(known: number): void {
@@ -79,17 +82,15 @@ export function createSqliteEventKeys(connection: SqliteConnection): SqliteEvent
     }
   }
 
-  function seqsWith(hash: number): readonly number[] {
-    return [...added.seqsOf(hash), ...tables.seqsWith(hash)];
-  }
-
   function find(hash: number, orgId: string, idempotencyKey: string): FoundKey {
+    // Most keys are new, and the filter knows those of the call as well.
     if (filter !== undefined && !filter.mayHave(hash)) return { candidates: [], hash };
-    const candidates = seqsWith(hash);
+    const candidates = [...added.seqsOf(hash), ...(stored.get(hash) ?? [])];
     if (candidates.length < crowd) return { candidates, hash };
     const second = secondKeyHash(orgId, idempotencyKey);
     // Without the filter, which does not know under which hash another process added a key.
-    return { candidates: [...candidates, ...seqsWith(second)], hash: second };
+    const others = tables.seqsWith(Float64Array.of(second)).get(second) ?? [];
+    return { candidates: [...candidates, ...added.seqsOf(second), ...others], hash: second };
   }
 
   return {
