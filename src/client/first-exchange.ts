@@ -38,6 +38,7 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
   const { connect } = await import('node:net');
   const { hostname, port } = addressOf(sending.target);
   const timeout = limits.responseHeadersTimeoutMilliseconds;
+  const endsAt = performance.now() + timeoutMilliseconds;
   const socket = connect({ host: hostname, port: Number(port || 80), timeout });
   const received = gatherBytes();
   let stands = false;
@@ -93,7 +94,8 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
     if (isAtEnd) replayed.push(null);
     else socket.on('end', () => replayed.push(null));
     const way = { request, createConnection: () => replayed, address: addressOf(sending.target) };
-    return await exchange(way, sending.request, limits.timerMilliseconds);
+    // Its own deadline, since http lets go of a connection that changes its protocol, and of what becomes of that.
+    return await exchange(way, sending.request, Math.max(1, endsAt - performance.now()));
   }
 }
 

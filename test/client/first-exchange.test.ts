@@ -119,6 +119,14 @@ test('a plain answer is there as soon as its last byte is, though the connection
   });
 });
 
+test('a connection that changes its protocol brings no answer: the call ends with its time', async () => {
+  const pieces = ['HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'];
+  for (const isEnding of [true, false]) {
+    const client = startClient(await startService({ pieces, isEnding }), { timeoutMilliseconds: 50 });
+    await expect(client.call('customers.list')).rejects.toThrow('no answer within 0.05 seconds');
+  }
+});
+
 test('any bytes mean the same, and plain ones are what a parser makes of them', async () => {
   const line = fc.constantFrom(
     'Content-Length: 11',
