@@ -55,8 +55,9 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
   socket.on('timeout', () => fail(new Silence()));
   socket.on('error', fail);
   socket.on('end', () => (isAtEnd = true));
+  let hangUp = (): void => fail(new Error('the connection was closed'));
   socket.on('close', () => {
-    if (!isAtEnd) fail(new Error('the connection was closed'));
+    if (!isAtEnd) hangUp();
   });
   hold(socket);
   try {
@@ -88,13 +89,16 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
     // What is written to it has been sent already.
     const replayed = new Duplex({ read: () => {}, write: (_piece, _encoding, done) => done() });
     give = (error) => replayed.destroy(error);
+    // Without an error, after which http takes a body that ends with its connection for a whole one.
+    hangUp = () => replayed.destroy();
     socket.removeAllListeners('data');
     socket.on('data', (piece) => replayed.push(piece));
     replayed.push(received.whole());
     if (isAtEnd) replayed.push(null);
     else socket.on('end', () => replayed.push(null));
     const way = { request, createConnection: () => replayed, address: addressOf(sending.target) };
-    // Its own deadline, since http lets go of a connection that changes its protocol, and of what becomes of that.
+    // The deadline is that of the exchange from here on: http does not tell what becomes of a connection that changes its protocol.
+    clearTimeout(deadline);
     return await exchange(way, sending.request, Math.max(1, endsAt - performance.now()));
   }
 }

@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -119,12 +120,21 @@ test('a plain answer is there as soon as its last byte is, though the connection
   });
 });
 
-test('a connection that changes its protocol brings no answer: the call ends with its time', async () => {
-  const pieces = ['HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'];
-  for (const isEnding of [true, false]) {
-    const client = startClient(await startService({ pieces, isEnding }), { timeoutMilliseconds: 50 });
-    await expect(client.call('customers.list')).rejects.toThrow('no answer within 0.05 seconds');
-  }
+test.each([
+  ['changes its protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'],
+  ['does not end, though its end would be that of the answer', answer('HTTP/1.1 200 OK')],
+])('a connection that %s brings no answer: the call ends with its time', async (_what, text) => {
+  const client = startClient(await startService({ pieces: [text], isEnding: false }), { timeoutMilliseconds: 50 });
+  await expect(client.call('customers.list')).rejects.toThrow('no answer within 0.05 seconds');
+});
+
+test('what has come is no answer if the client is closed before the connection ends, though that would be its end', async () => {
+  const client = startClient(await startService({ pieces: [answer('HTTP/1.1 200 OK')], isEnding: false }));
+  const outcome = client.call('customers.list').catch((error: unknown) => (error as Error).message);
+  // The answer has begun to be read by then.
+  for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+  await client.close();
+  expect(await outcome).toContain('the client is closed');
 });
 
 test('any bytes mean the same, and plain ones are what a parser makes of them', async () => {
