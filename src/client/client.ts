@@ -95,6 +95,7 @@ export function createClient(options: ClientOptions): Client {
   async function exchange(request: HttpRequest, call: Exchange): Promise<Exchanging> {
     let isOpen = false;
     for (let attempt = 1; ; attempt += 1) {
+      await transport.ready();
       const sentAt = options.now();
       const found = await transport.send(request, { left: remaining(call.deadline), given: timeGiven });
       const wasOpen = isOpen;

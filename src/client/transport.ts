@@ -50,8 +50,10 @@ export interface Time {
   readonly given: number;
 }
 
-/** `send` never rejects, even after `close`. */
+/** Nothing of it rejects, even after `close`. */
 export interface Transport {
+  /** Loads what the next `send` needs: that is no part of how long its exchange takes. */
+  ready(): Promise<void>;
   /** `time.left` is for this try, and `time.given` was for the whole call: that is what a person knows of. */
   send(request: HttpRequest, time: Time): Promise<HttpAnswer | NoAnswer>;
   close(): Promise<void>;
@@ -68,6 +70,12 @@ export function createTransport(target: Target, options: WayOptions): Transport 
     if (isClosed) opened.destroy();
   };
   return {
+    async ready() {
+      if (isClosed || (isFirst && isOfThisMachine(target))) return;
+      way ??= openWay(target, options);
+      // Told by `send`.
+      await way.catch(() => {});
+    },
     async send(request, time) {
       try {
         if (isClosed) throw new Closed();
