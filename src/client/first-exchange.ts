@@ -1,6 +1,6 @@
 /**
- * The first exchange of a process with a service on this machine, over a bare socket: most commands make one exchange, and what
- * Node loads and compiles for its http is a tenth of their time.
+ * The first exchanges of a process with a service on this machine, each over a bare socket: most commands make one or two, and
+ * what Node loads and compiles for its http is a tenth of their time.
  */
 
 import type { Socket } from 'node:net';

@@ -59,19 +59,23 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** Most commands make one exchange, and some ask before who the service is. */
+const bareExchanges = 2;
+
 /** Connections to one target, opened by the first request. Never follows redirects (security 3, SEC-11). */
 export function createTransport(target: Target, options: WayOptions): Transport {
-  let isFirst = true;
-  let socket: Socket | undefined;
+  const bare: Socket[] = [];
+  let bareCount = 0;
   let way: Promise<Way> | undefined;
   let isClosed = false;
-  const hold = (opened: Socket): void => {
-    socket = opened;
-    if (isClosed) opened.destroy();
+  const mayBeBare = (): boolean => way === undefined && bareCount < bareExchanges && isOfThisMachine(target);
+  const hold = (socket: Socket): void => {
+    bare.push(socket);
+    if (isClosed) socket.destroy();
   };
   return {
     async ready() {
-      if (isClosed || (isFirst && isOfThisMachine(target))) return;
+      if (isClosed || mayBeBare()) return;
       way ??= openWay(target, options);
       // Told by `send`.
       await way.catch(() => {});
@@ -79,10 +83,11 @@ export function createTransport(target: Target, options: WayOptions): Transport 
     async send(request, time) {
       try {
         if (isClosed) throw new Closed();
-        const isOverSocket = isFirst && isOfThisMachine(target) && isPlainRequest(request);
-        isFirst = false;
         const timeoutMilliseconds = timerOf(time.left);
-        if (isOverSocket) return await exchangeFirst({ target, request, timeoutMilliseconds, hold });
+        if (mayBeBare() && isPlainRequest(request)) {
+          bareCount += 1;
+          return await exchangeFirst({ target, request, timeoutMilliseconds, hold });
+        }
         way ??= openWay(target, options);
         return await exchange(await way, request, timeoutMilliseconds);
       } catch (error) {
@@ -96,7 +101,7 @@ export function createTransport(target: Target, options: WayOptions): Transport 
       // with which a command ends more slowly.
       setImmediate(() => {
         opened?.agent?.destroy();
-        socket?.destroy();
+        for (const socket of bare) socket.destroy();
       });
     },
   };
