@@ -11,17 +11,30 @@ import { hangUp } from './answer.ts';
  */
 export function createBreaking(refuse: (socket: Duplex, message?: string) => void) {
   const latest = new WeakMap<Duplex, ServerResponse>();
+  /** The one before, where it had no answer yet when the latest came. Its request has come whole, as any before another has. */
+  const before = new WeakMap<Duplex, ServerResponse>();
   const waiting = new WeakSet<Duplex>();
   return {
     watch(server: Server): void {
-      server.prependListener('request', (request, response) => latest.set(request.socket, response));
+      server.prependListener('request', ({ socket }, response) => {
+        const previous = latest.get(socket);
+        if (previous !== undefined && !previous.writableFinished) before.set(socket, previous);
+        latest.set(socket, response);
+      });
     },
     break(socket: Duplex, message?: string): void {
+      if (waiting.has(socket)) return;
       const response = latest.get(socket);
-      const isUnderWay = response !== undefined && !response.writableFinished;
-      if (response?.req.complete === true && isUnderWay) {
-        if (!waiting.has(socket)) response.once('close', () => hangUp(socket));
+      const previous = before.get(socket);
+      if (response?.req.complete === true && !response.writableFinished) {
         waiting.add(socket);
+        response.once('close', () => hangUp(socket));
+      } else if (previous !== undefined && !previous.writableFinished) {
+        waiting.add(socket);
+        previous.once('close', () => {
+          waiting.delete(socket);
+          this.break(socket, message);
+        });
       } else if (response?.req.complete === false && response.headersSent) {
         hangUp(socket);
       } else {
