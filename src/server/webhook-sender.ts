@@ -129,6 +129,8 @@ async function createAgent(rules: AddressRules): Promise<Agent> {
       // Explicit, so that neither NODE_TLS_REJECT_UNAUTHORIZED nor NODE_OPTIONS can turn it off.
       rejectUnauthorized: true,
       minVersion: limits.oldestTls,
+      // The agent does not hand its own on to a connector that is given to it.
+      allowH2: false,
     });
   const [plain, secure] = [connectorFor(true), connectorFor(false)];
   return new Agent({

@@ -1,5 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { createServer } from 'node:https';
 
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+
+import { makeCertificate } from '../support/certificate.ts';
+import { listenOnLoopback } from '../support/free-port.ts';
 import { outboxOf, senderFor, signersOf, startReceiver, webhookCalls } from '../support/webhook-receiver.ts';
 import type { WebhookCalls } from '../support/webhook-receiver.ts';
 import { worldStart } from '../support/world.ts';
@@ -29,6 +33,20 @@ describe('a delivery', () => {
     expect(signersOf({ ...received, body: `${received.body} ` }, [secret])).toEqual([false]);
     expect(Object.keys(JSON.parse(received.body))).toEqual(['type', 'timestamp', 'data']);
     expect(await onlyDelivery()).toMatchObject({ status: 'delivered', attempts: 1, responseStatus: 200, error: null });
+  });
+
+  test('offers HTTP/1.1 alone, whose bounds on an answer hold', async () => {
+    const offered = Promise.withResolvers<readonly string[]>();
+    const ALPNCallback = ({ protocols }: { readonly protocols: readonly string[] }) => {
+      offered.resolve(protocols);
+      return undefined;
+    };
+    const receiver = createServer({ ...makeCertificate(), ALPNCallback });
+    onTestFinished(() => void receiver.close());
+    await register(`https://127.0.0.1:${await listenOnLoopback(receiver)}/`);
+    await trigger();
+    await senderFor(world).deliverDue();
+    expect(await offered.promise).toEqual(['http/1.1']);
   });
 
   test('is made once', async () => {
