@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 
 import { Webhook } from 'standardwebhooks';
@@ -6,6 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { UnprintedError } from '../../../src/cli/terminal/unprinted.ts';
+import { freePort } from '../../support/free-port.ts';
 import { testTerminal } from '../../support/test-terminal.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { createShell } from '../shell.ts';
@@ -162,10 +165,38 @@ describe('forwarding', () => {
   });
 
   test('says when nothing answers, and lets the sender try again', async () => {
-    const listening = await listen(['--forward-to', 'http://127.0.0.1:1/']);
+    const listening = await listen(['--forward-to', `http://127.0.0.1:${await freePort()}/`]);
     expect(await post(listening.url, signed(body))).toBe(502);
     expect(listening.written.stdout).toMatch(/\tforwarded: no answer\n$/);
   });
+
+  test.each([
+    'HTTP/1.1 101 Other\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n',
+    'HTTP/1.1 099 Low\r\n\r\n',
+    'no HTTP',
+  ])('takes for no answer what is none: %j', async (bytes) => {
+    const receiver = await startReceiver((request) => void request.socket.end(bytes));
+    const listening = await listen(['--forward-to', receiver.url]);
+    expect(await post(listening.url, signed(body))).toBe(502);
+  });
+
+  // Other systems answer at 127.0.0.1 alone, where somebody may use the port.
+  test.runIf(process.platform === 'linux')(
+    'reaches a program at a port that browsers avoid, with the name and password that it asks for',
+    async () => {
+      const seen: unknown[] = [];
+      const program = createServer((request, response) => {
+        seen.push(request.headers.authorization);
+        response.end();
+      });
+      program.listen(10_080, '127.83.65.7');
+      onTestFinished(() => void program.close());
+      await once(program, 'listening');
+      const listening = await listen(['--forward-to', 'http://tally:word@127.83.65.7:10080/']);
+      expect(await post(listening.url, signed(body))).toBe(200);
+      expect(seen).toEqual([`Basic ${Buffer.from('tally:word').toString('base64')}`]);
+    },
+  );
 
   test('hands on nothing that was not verified', async () => {
     const receiver = await startReceiver();
