@@ -1,6 +1,5 @@
 /** Responses: answers with their headers, and failures in the one envelope (interface 7). */
 
-import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { FastifyReply } from 'fastify';
@@ -97,8 +96,10 @@ export function refuseConnection(
   given: Readonly<Record<string, string>>,
   message = 'the request is malformed or did not arrive in time',
 ): void {
-  const { status, headers, body } = lastRefusal(given, message);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const { status = 400, code } = errorFacts.badRequest;
+  const body = JSON.stringify(envelope(message, code));
+  const own = { 'content-type': jsonType, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const lines = Object.entries({ ...given, ...own }).map(([name, value]) => `${name}: ${value}`);
   hangUp(socket, `HTTP/1.1 ${status} Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
@@ -106,21 +107,4 @@ export function refuseConnection(
 export function hangUp(socket: Duplex, lastBytes?: string): void {
   setTimeout(() => socket.destroy(), limits.hangUpMilliseconds).unref();
   if (socket.writable) socket.end(lastBytes);
-}
-
-/** Answers a request that never reaches a route, and closes the connection. */
-export function refuseRequest(
-  response: ServerResponse,
-  given: Readonly<Record<string, string>>,
-  message: string,
-): void {
-  const { status, headers, body } = lastRefusal(given, message);
-  response.writeHead(status, headers).end(body);
-}
-
-function lastRefusal(headers: Readonly<Record<string, string>>, message: string) {
-  const { status = 400, code } = errorFacts.badRequest;
-  const body = JSON.stringify(envelope(message, code));
-  const own = { 'content-type': jsonType, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
-  return { status, headers: { ...headers, ...own }, body };
 }

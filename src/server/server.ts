@@ -1,5 +1,6 @@
 /** The service over HTTP: Fastify in front of an engine, with the limits of security 5. Loaded by `serve` alone. */
 
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
@@ -7,14 +8,14 @@ import { createSecureContext } from 'node:tls';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
+import { BadRequestError, BillingError, UnauthorizedError, UnavailableError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isLoopback } from '../loopback.ts';
 import { allOperations } from '../operations/all.ts';
 import type { Moment } from '../operations/field-rules.ts';
 import type { Caller, Engine } from '../operations/index.ts';
 import { requireScope } from '../operations/operation.ts';
-import { commonHeaders, failureOf, refuseConnection, refuseRequest, sendFailure, unavailable } from './answer.ts';
+import { commonHeaders, failureOf, refuseConnection, sendFailure, unavailable } from './answer.ts';
 import { keyOf, refuseBrowsers } from './authenticate.ts';
 import { createBreaking } from './broken-connections.ts';
 import { checkExposure, hasProxy, limitSockets } from './exposure.ts';
@@ -182,9 +183,6 @@ function createApp(options: ServerOptions): FastifyInstance {
     },
   });
   breaking.watch(app.server);
-  app.server.on('checkExpectation', (_request, response) =>
-    refuseRequest(response, headers(), 'no Expect other than 100-continue is supported'),
-  );
   app.server.on('connect', (_request, socket) => {
     // From here on nobody else handles the errors of this socket.
     socket.on('error', () => socket.destroy());
@@ -254,6 +252,12 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
 /** The checks of every request before its route. Hooks that wait for nothing use no promise. */
 function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLimits: RateLimits): void {
   const methodsOf = createMethodTable(app);
+  const unmet = new WeakSet<IncomingMessage>();
+  // For Node these are no requests, but they are counted and told of like others.
+  app.server.on('checkExpectation', (request: IncomingMessage, response) => {
+    unmet.add(request);
+    app.server.emit('request', request, response);
+  });
   app.addHook('onRequest', (request, reply, next) => {
     options.metrics?.requestBegan();
     reply.headers(commonHeaders(options.version, request.id));
@@ -262,6 +266,7 @@ function addChecks(app: FastifyInstance, { options, host, state }: Setup, rateLi
     const { counted = 'requests' } = request.routeOptions.config;
     if (counted === 'requests') rateLimits.countRequest(request);
     else if (counted === 'eventBytes') rateLimits.checkEventBytes(request);
+    if (unmet.has(request.raw)) throw new BadRequestError('no Expect other than 100-continue is supported');
     if (!request.is404) return next();
     const methods = methodsOf(request.raw.url ?? '');
     if (methods.length > 0) reply.header('allow', methods.join(', '));

@@ -169,15 +169,25 @@ describe('connections', () => {
     expect(cut).toMatchObject({ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) });
   });
 
-  test.each([
-    ['GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: x', 'no Expect other than 100-continue is supported'],
-    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443', 'CONNECT is not offered: this is not a proxy'],
-  ])('a request that comes to no route is refused in the envelope, and ended: %j', async (request, message) => {
+  test('who asks for a tunnel is refused in the envelope, and hung up on', async () => {
     const { port } = await startService();
-    const answer = await sendRaw(port, `${request}\r\n\r\n`);
+    const answer = await sendRaw(port, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toContain('tallybook-version: ');
-    expect(answer.endsWith(`\r\n\r\n${JSON.stringify({ error: { message, code: 'BAD_REQUEST' } })}`)).toBe(true);
+    const error = { message: 'CONNECT is not offered: this is not a proxy', code: 'BAD_REQUEST' };
+    expect(answer.endsWith(`\r\n\r\n${JSON.stringify({ error })}`)).toBe(true);
+  });
+
+  test('an expectation that is not met is refused, counted and told of like any other request', async () => {
+    const service = await startService(createSampleEngine(), { rateLimitPerMinute: 1 });
+    const expecting = { headers: { expect: 'x' } };
+    expect(await service.send('/v1/customers', expecting)).toMatchObject({
+      status: 400,
+      message: 'no Expect other than 100-continue is supported',
+    });
+    expect((await service.send('/v1/customers', expecting)).status).toBe(429);
+    expect(service.log).toMatchObject([{ route: '/v1/customers', status: 400 }, { status: 429 }]);
+    expect(service.engine.calls).toEqual([]);
   });
 
   test('who asks for a tunnel and breaks off does not stop the service', async () => {
