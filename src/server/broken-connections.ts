@@ -22,6 +22,8 @@ export function createBreaking(refuse: (socket: Duplex, message?: string) => voi
         latest.set(socket, response);
       });
     },
+    /** Whether no other request has come on its connection since. */
+    isLatest: (response: ServerResponse): boolean => latest.get(response.req.socket) === response,
     break(socket: Duplex, message?: string): void {
       if (waiting.has(socket)) return;
       const response = latest.get(socket);

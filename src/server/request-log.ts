@@ -1,5 +1,7 @@
 /** What is known of each request when it ends: for the log, and for the counters. */
 
+import type { ServerResponse } from 'node:http';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ErrorKind } from '../errors.ts';
@@ -28,6 +30,8 @@ export const ownFailures: readonly ErrorKind[] = ['internal', 'unavailable'];
 
 export interface RequestEnds {
   readonly state: { readonly isLeaving: boolean };
+  /** Whether no other request has come on the connection of an answer. */
+  readonly isLatest: (response: ServerResponse) => boolean;
   readonly tell: (entry: RequestLog) => void;
 }
 
@@ -37,7 +41,7 @@ export interface RequestEnds {
  */
 export function addRequestLog(
   app: FastifyInstance,
-  { state, tell }: RequestEnds,
+  { state, isLatest, tell }: RequestEnds,
 ): (request: FastifyRequest, error: unknown) => void {
   const failures = new WeakMap<FastifyRequest, unknown>();
   const noteFailure = (request: FastifyRequest, error: unknown): void => void failures.set(request, error);
@@ -49,8 +53,9 @@ export function addRequestLog(
   const tellAborted = (request: FastifyRequest, reply: FastifyReply): void =>
     tell({ ...endOf(request, reply), isAborted: true });
   app.addHook('onSend', (request, reply, payload, next) => {
-    // So that callers with a kept-alive connection leave it after an answer, and send nothing when it is closed.
-    if (state.isLeaving) reply.header('connection', 'close');
+    // So that callers with a kept-alive connection leave it after an answer, and send nothing when it is closed. Requests that
+    // have come on it already have their answers first.
+    if (state.isLeaving && isLatest(reply.raw)) reply.header('connection', 'close');
     // If nobody is left to take the answer, Fastify does not report its end.
     if (reply.raw.destroyed) tellAborted(request, reply);
     else {

@@ -77,13 +77,13 @@ export function createServer(options: ServerOptions): Server {
   const host = listeningAddress(options.host);
   checkExposure(host, options);
   const state = { isLeaving: false, isClosing: false };
-  const app = createApp(options);
+  const { app, isLatest } = createApp(options);
   const sockets = options.socketsPerAddress ?? (isLoopback(host) ? undefined : limits.socketsPerAddress);
   if (sockets !== undefined) limitSockets(app.server, sockets, options);
   const open = openSocketsOf(app);
   return {
     async listen() {
-      addEverything(app, { options, host, state });
+      addEverything(app, { options, host, state, isLatest });
       try {
         await app.listen({ port: options.port, host, backlog: limits.waitingConnections });
       } catch (error) {
@@ -147,7 +147,7 @@ async function takeWhatHasCome({ server }: FastifyInstance, mostMilliseconds: nu
 
 const turnsOfArrival = 3;
 
-function createApp(options: ServerOptions): FastifyInstance {
+function createApp(options: ServerOptions): { readonly app: FastifyInstance } & Pick<RequestEnds, 'isLatest'> {
   const headers = () => commonHeaders(options.version, options.newId());
   const breaking = createBreaking((socket, message) => refuseConnection(socket, headers(), message));
   const protocol = {
@@ -190,7 +190,7 @@ function createApp(options: ServerOptions): FastifyInstance {
   });
   app.server.maxHeadersCount = limits.maxHeaders;
   app.server.maxConnections = limits.maxSockets;
-  return app;
+  return { app, isLatest: breaking.isLatest };
 }
 
 /** Refuses an unusable certificate before anything listens. */
@@ -208,14 +208,14 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
   return { cert, key, minVersion: limits.oldestTls } as const;
 }
 
-interface Setup {
+interface Setup extends Pick<RequestEnds, 'isLatest'> {
   readonly options: ServerOptions;
   readonly host: string;
   readonly state: RequestEnds['state'] & { readonly isClosing: boolean };
 }
 
 function addEverything(app: FastifyInstance, setup: Setup): void {
-  const { options, host, state } = setup;
+  const { options, host, state, isLatest } = setup;
   const { engine, version, metrics } = options;
   const rateLimits = createRateLimits({
     requestsPerMinute: options.rateLimitPerMinute ?? limits.requestsPerMinute,
@@ -224,7 +224,7 @@ function addEverything(app: FastifyInstance, setup: Setup): void {
   });
   addChecks(app, setup, rateLimits);
   addLateAnswers(app);
-  const noteFailure = addRequestLog(app, { state, tell: (entry) => tellEnd(options, entry) });
+  const noteFailure = addRequestLog(app, { state, isLatest, tell: (entry) => tellEnd(options, entry) });
   const callerOf = async (request: FastifyRequest): Promise<Caller> => await authenticate(request, engine, rateLimits);
   addRoutes(app, allOperations, {
     engine,

@@ -279,6 +279,28 @@ describe('stopping', () => {
     await closed;
   });
 
+  test('answers each request that has come on one connection before it hangs up', async () => {
+    const { service, started, release } = await busyService(10_000);
+    const [head, end] = [
+      'GET /v1/customers HTTP/1.1\r\nHost: 127.0.0.1\r\n',
+      `Authorization: Bearer ${fullKey}\r\n\r\n`,
+    ];
+    const answers = sendRaw(service.port, `${head}${end}`.repeat(3));
+    await started;
+    await expect.poll(() => service.engine.calls).toHaveLength(3);
+    const closed = service.close();
+    release();
+    expect((await answers).match(/HTTP\/1\.1 \d{3}|connection: \S+/gi)).toEqual([
+      'HTTP/1.1 200',
+      'Connection: keep-alive',
+      'HTTP/1.1 200',
+      'Connection: keep-alive',
+      'HTTP/1.1 200',
+      'connection: close',
+    ]);
+    await closed;
+  });
+
   test('takes no new connection', async () => {
     const { service } = await busyService(0);
     await service.close();
