@@ -1,6 +1,6 @@
 /** Lists of a mirror are read in the order of an index, and no more of it than a page. */
 
-import { writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import { expect, test } from 'vitest';
@@ -8,7 +8,8 @@ import { expect, test } from 'vitest';
 import { applicationIds } from '../../src/store/application-id.ts';
 import { openSqliteMirror } from '../../src/store/backends/sqlite/mirror.ts';
 import { watchStatements } from '../reliability/statements.ts';
-import { file, useTestFile } from './test-file.ts';
+import { refusal } from '../support/refusal.ts';
+import { asOrdinaryUser, directory, file, useTestFile } from './test-file.ts';
 
 useTestFile();
 
@@ -63,4 +64,44 @@ test('a page of a mirror, or of what it has of one contract, sorts nothing and l
   expect(plans.map((steps) => steps.map(({ detail }) => detail))).toEqual(
     [inOrder, inOrder, ofContract, ofContract].map((plan) => [expect.stringMatching(plan)]),
   );
+});
+
+/** Leaves a mirror as a process does that is killed while the second of two writes goes into its file; gives its path. */
+async function cutOff(): Promise<string> {
+  const mirror = await openSqliteMirror(file, source);
+  const records = Array.from({ length: 500 }, (_, index) => ({
+    kind: 'invoice' as const,
+    id: `invoice ${index}`,
+    rank: index,
+    body: { status: 'DRAFT', description: 'x'.repeat(200) },
+  }));
+  await mirror.keep(records, { pulledAt: '2026-02-01T00:00:00.000Z' });
+  await mirror.close();
+  const killed = `${file}.killed`;
+  const writer = new DatabaseSync(file);
+  writer.exec(`PRAGMA cache_size = 10;
+    BEGIN;
+    UPDATE records SET body = json_set(body, '$.status', 'FINALIZED')`);
+  for (const end of ['', '-journal']) copyFileSync(file + end, killed + end);
+  writer.close();
+  return killed;
+}
+
+test('a write that was cut off while it went into the file is undone before anything is read', async () => {
+  const mirror = await openSqliteMirror(await cutOff());
+  const { rows, total } = await mirror.list('invoice', {});
+  await mirror.close();
+  expect(total).toBe(500);
+  expect(new Set(rows.map(({ body }) => body['status']))).toEqual(new Set(['DRAFT']));
+});
+
+// Windows has no such directories.
+test.skipIf(process.platform === 'win32')('whoever may not undo such a write is refused', async () => {
+  const killed = await cutOff();
+  for (const end of ['', '-journal']) chmodSync(killed + end, 0o444);
+  chmodSync(directory, 0o555);
+  expect(await refusal(asOrdinaryUser(() => openSqliteMirror(killed)))).toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('was cut off in the middle') as string,
+  });
 });

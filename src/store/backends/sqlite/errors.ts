@@ -82,6 +82,11 @@ export function isNotWritable(error: unknown): boolean {
   return primary === code.readOnly || primary === code.cannotOpen;
 }
 
+/** A write was cut off in the middle, and a connection that only reads cannot undo it. SQLITE_READONLY_ROLLBACK */
+export function isHalfWritten(error: unknown): boolean {
+  return extendedCodeOf(error) === 776;
+}
+
 /** Faults because of which a write would reach no file of this name, or could be lost to a writer who uses another name. */
 export const nameFaults: Readonly<Record<NameFault, (path: string) => UnavailableError>> = {
   lost: (path) =>
@@ -105,6 +110,16 @@ export function readOnlyError(path: string, cause?: unknown): UnavailableError {
     cause,
     hint: 'make the file, its directory and what lies beside the file (-wal, -shm) writable, or work on a copy',
   });
+}
+
+export function halfWrittenError(path: string, cause: unknown): UnavailableError {
+  return new UnavailableError(
+    `a write to the database ${path} was cut off in the middle, and this user may not undo what there is of it`,
+    {
+      cause,
+      hint: 'repeat the command as a user who may write to the file, its directory and what lies beside the file (-journal)',
+    },
+  );
 }
 
 export function changedError(path: string): UnavailableError {

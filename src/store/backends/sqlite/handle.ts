@@ -12,7 +12,14 @@ import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
 import { factsOf, refuseLongPath } from '../../file-facts.ts';
 import type { StoreOptions } from '../../store.ts';
-import { cutFileError, foreignFileError, isNotWritable, strayLogError } from './errors.ts';
+import {
+  cutFileError,
+  foreignFileError,
+  halfWrittenError,
+  isHalfWritten,
+  isNotWritable,
+  strayLogError,
+} from './errors.ts';
 import { sliceMilliseconds } from './lock-wait.ts';
 import { watchNames } from './names.ts';
 import { removeNewestNote } from './newest-note.ts';
@@ -72,7 +79,8 @@ export function openHandle(path: string, options: StoreOptions): Handle {
 
 /**
  * Opens a file that is only read. If its directory is not writable, SQLite reads a file only when told that it never changes.
- * That holds while there is no log beside the file; the stamp notices when the file changes after all.
+ * That holds while there is no log beside the file; the stamp notices when the file changes after all. SQLite
+ * then also ignores a journal, so what that has to undo is undone first, or the file is refused.
  */
 export function openForReading<T>(
   path: string,
@@ -81,11 +89,27 @@ export function openForReading<T>(
   try {
     return { opened: open(path), isOutdated: never };
   } catch (error) {
-    if (!isNotWritable(error) || !isFile(path) || hasLog(path)) throw error;
+    if (isHalfWritten(error)) {
+      undoHalfWritten(path);
+      return { opened: open(path), isOutdated: never };
+    }
+    if (!isNotWritable(error) || !isFile(path) || hasLog(path) || hasContent(`${path}-journal`)) throw error;
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
     return { opened: open(url), isOutdated: () => stampOf(path) !== stamp };
+  }
+}
+
+/** SQLite undoes it with the first statement of whoever may write to the file. */
+function undoHalfWritten(path: string): void {
+  const database = new DatabaseSync(path, { timeout: sliceMilliseconds });
+  try {
+    database.exec('PRAGMA application_id');
+  } catch (error) {
+    throw isHalfWritten(error) ? halfWrittenError(path, error) : error;
+  } finally {
+    database.close();
   }
 }
 
@@ -210,7 +234,11 @@ function isFile(path: string): boolean {
 }
 
 function hasLog(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return hasContent(`${path}-wal`);
+}
+
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function stampOf(path: string): string {
