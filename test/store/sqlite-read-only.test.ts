@@ -1,5 +1,7 @@
 /** What a transaction for reading is refused, by the connection's own look at a statement. */
 
+import { chmod } from 'node:fs/promises';
+
 import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
 
@@ -9,6 +11,7 @@ import {
   addCustomer,
   asOrdinaryUser,
   customers,
+  directory,
   file,
   fillUnwritable,
   open,
@@ -89,6 +92,21 @@ describe('a transaction for reading', () => {
         message: `the database ${file} changed while it was read`,
       });
       expect(await asOrdinaryUser(() => customers(store))).toBe(4);
+    },
+  );
+
+  test.skipIf(process.platform === 'win32')(
+    'in a directory that it cannot write sees what another process has in a log that was not there before',
+    async () => {
+      await fillUnwritable();
+      await chmod(file, 0o644);
+      const reader = await asOrdinaryUser(() => open());
+      expect(await asOrdinaryUser(() => customers(reader))).toBe(3);
+      await chmod(directory, 0o755);
+      const writer = await open();
+      await addCustomer(writer, 'c');
+      await chmod(directory, 0o555);
+      expect(await asOrdinaryUser(() => customers(reader))).toBe(4);
     },
   );
 });

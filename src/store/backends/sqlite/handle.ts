@@ -79,7 +79,7 @@ export function openHandle(path: string, options: StoreOptions): Handle {
 
 /**
  * Opens a file that is only read. If its directory is not writable, SQLite reads a file only when told that it never changes.
- * That holds while there is no log beside the file; the stamp notices when the file changes after all. SQLite
+ * That holds while there is no log beside the file; the stamp notices when the file changes after all, or gets a log. SQLite
  * then also ignores a journal, so what that has to undo is undone first, or the file is refused.
  */
 export function openForReading<T>(
@@ -97,7 +97,7 @@ export function openForReading<T>(
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
-    return { opened: open(url), isOutdated: () => stampOf(path) !== stamp };
+    return { opened: open(url), isOutdated: () => hasLog(path) || stampOf(path) !== stamp };
   }
 }
 
