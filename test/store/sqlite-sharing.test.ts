@@ -50,6 +50,22 @@ describe('a database that others use', () => {
     expect(await customers(store)).toBe(4);
   });
 
+  test('and has no log yet, as after it was restored, is opened as soon as the other has finished', async () => {
+    await fill();
+    await withAnother(async (other) => {
+      other.exec('PRAGMA journal_mode = DELETE; BEGIN');
+      other.prepare('SELECT * FROM "customers"').all();
+      const tooEarly = await refusal(open(file, options));
+      expect(tooEarly.message).toBe(
+        `the database ${file} is locked by another process (waited 120 ms); nothing was changed`,
+      );
+      const opening = open();
+      await new Promise((resolve) => setImmediate(resolve));
+      other.exec('COMMIT');
+      expect(await customers(await opening)).toBe(3);
+    });
+  });
+
   test('is written as soon as the other has finished, and other work goes on meanwhile', async () => {
     const store = await openFilled();
     await withAnother(async (other) => {

@@ -19,6 +19,13 @@ const current = BigInt(schemaVersion);
  * another application or of a newer version is refused before anything is written to it.
  */
 export async function prepareSchema(connection: SqliteConnection): Promise<string | undefined> {
+  // A file without a log, as a restored one is at first, gets it only while nobody else uses the file.
+  const version = await waitForLock(connection, () => prepareFileOf(connection));
+  return version < current ? await migrate(connection) : undefined;
+}
+
+/** Gives the version of the file, which has a log afterwards if it may be written to. */
+function prepareFileOf(connection: SqliteConnection): bigint {
   const isNew = isEmpty(connection);
   const isNewFile = isNew && connection.path !== inMemory;
   // The file was not new: the log that held all of it is gone.
@@ -28,7 +35,7 @@ export async function prepareSchema(connection: SqliteConnection): Promise<strin
     useLog(connection);
     if (isNewFile) noteBegun(connection.path);
   }
-  return version < current ? await migrate(connection) : undefined;
+  return version;
 }
 
 /** The version of a database of ours; throws for a file of another application or of a newer program. */
