@@ -56,7 +56,14 @@ export async function unpackOnce(path: string): Promise<void> {
   if (!(await stat(path)).isFile()) return;
   const [head = new Uint8Array()] = await createReadStream(path, { end: gzipMagic.length - 1 }).toArray();
   if (!beginsWith(head as Uint8Array, gzipMagic)) return;
-  for await (const part of await unpacked(createReadStream(path))) void part;
+  const { createGunzip } = await import('node:zlib');
+  const gunzip = createGunzip();
+  for await (const part of pipeline(createReadStream(path), gunzip, () => undefined)) void part;
+  // Zeros are padding to Node, which stops reading there, whatever follows them.
+  for await (const part of createReadStream(path, { start: gunzip.bytesWritten })) {
+    if (!(part as Uint8Array).some((byte) => byte !== 0)) continue;
+    throw Object.assign(new Error('more follows behind zeros'), { code: 'Z_DATA_ERROR' });
+  }
 }
 
 /** The refusal of a text in another encoding; `head` is its beginning, if known. */

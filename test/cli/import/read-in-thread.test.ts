@@ -117,6 +117,16 @@ test.each([
   });
 });
 
+test('zeros behind a packed file are padding, and nothing is taken from one that goes on behind them', async () => {
+  const [packed, zeros] = [gzipSync(lines), Buffer.alloc(600)];
+  const [padded] = await bothOutcomes(Buffer.concat([packed, zeros]), 'jsonl', 3);
+  const [sound] = await bothOutcomes(packed, 'jsonl', 3);
+  expect(padded?.found.map(({ events }) => events)).toEqual(sound?.found.map(({ events }) => events));
+  const [holed] = await bothOutcomes(Buffer.concat([packed, zeros, packed]), 'jsonl', 3);
+  const message = 'the file is damaged: it cannot be decompressed: more follows behind zeros';
+  expect(holed).toMatchObject({ found: [], failure: { kind: 'badRequest', message } });
+});
+
 test('a file that is gone is an error with its code', async () => {
   const { batches, close } = readInThread(module, { ...options, batchSize: 1, path: join(root, 'missing.jsonl') });
   await expect(outcomeOf(batches)).resolves.toMatchObject({ failure: { code: 'ENOENT' } });
