@@ -52,6 +52,7 @@ export async function backUp({
   const target = resolve(to);
   const copyTo = isPostgresUrl(from) ? await dumping(from) : await copying(existingFile(pathOf(from)), target);
   for (const path of [target, target + manifestEnding]) refuseExisting(path);
+  refuseStrayLogs(target);
   return await beside(target, async (copy) => {
     makeEmpty(copy);
     const facts = await copyTo(copy);
@@ -129,8 +130,8 @@ async function restoreToServer({ source, manifest }: Backup, to: string, isDryRu
 async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun: boolean): Promise<void> {
   refuseInMemory(to, 'restore');
   const target = resolve(pathOf(to));
-  // SQLite would take the log or journal of another database for this one's.
-  for (const path of [target, `${target}-wal`, `${target}-journal`]) refuseExisting(path, { allowsEmpty: true });
+  refuseExisting(target, { allowsEmpty: true });
+  refuseStrayLogs(target);
   if (isDryRun) {
     await checkCopy(source, source, manifest);
     return;
@@ -150,6 +151,11 @@ async function restoreToFile({ source, manifest }: Backup, to: string, isDryRun:
     removeNewestNote(target);
     noteBegun(target);
   });
+}
+
+/** SQLite would take the log or journal of another database for that of the new file. */
+function refuseStrayLogs(target: string): void {
+  for (const end of ['-wal', '-journal']) refuseExisting(target + end, { allowsEmpty: true });
 }
 
 /** A backup can only be restored to the kind of database that it was made from. */

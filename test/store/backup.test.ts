@@ -152,6 +152,14 @@ describe('a backup', () => {
     expect(existsSync(ending === '' ? `${copy}.manifest.json` : copy)).toBe(false);
   });
 
+  test.each(['-wal', '-journal'])('is not put beside the %s that another database has left', async (ending) => {
+    await openFilled();
+    writeFileSync(copy + ending, 'mine');
+    const error = await refusal(back());
+    expect(error).toMatchObject({ kind: 'conflict', message: expect.stringContaining(copy + ending) as string });
+    expect(existsSync(copy)).toBe(false);
+  });
+
   test('does not go to standard output', async () => {
     await openFilled();
     expect((await refusal(back('-'))).kind).toBe('usage');
