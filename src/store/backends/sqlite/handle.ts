@@ -31,14 +31,16 @@ const oldestSqlite = [3, 51, 3];
 /**
  * FULL makes an acknowledged write survive power loss. A fast import needs a log of up to 10,000 pages before a checkpoint, and
  * a cache of 64 MiB. A log that grew beyond 64 MiB during a long reading returns its space to the disk when it is restarted,
- * rather than when the last process ends. The last statement reads the header, so that a file that is not a database, or cannot
- * be used in this way, is found out at once.
+ * rather than when the last process ends. What is kept to take back a part of a transaction stays in memory: many a machine has
+ * no other place for it than the database's, or a small one. The last statement reads the header, so that a file that is not a
+ * database, or cannot be used in this way, is found out at once.
  */
 const settings = `PRAGMA trusted_schema = OFF;
   PRAGMA synchronous = FULL;
   PRAGMA wal_autocheckpoint = 10000;
   PRAGMA journal_size_limit = ${limits.logBytes};
   PRAGMA cache_size = -65536;
+  PRAGMA temp_store = MEMORY;
   PRAGMA application_id`;
 
 /** A file, or a database in memory, as SQLite has it open. */

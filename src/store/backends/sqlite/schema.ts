@@ -93,6 +93,8 @@ async function migrate(connection: SqliteConnection): Promise<string | undefined
 
 async function takeSteps(connection: SqliteConnection): Promise<void> {
   const { migrations } = await import('./migrations/index.ts');
+  // The rows that a new index sorts may be more than the memory holds.
+  connection.execute('PRAGMA temp_store = FILE');
   for (const migration of migrations) {
     if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = OFF');
     try {
@@ -101,6 +103,7 @@ async function takeSteps(connection: SqliteConnection): Promise<void> {
       if (migration.rebuildsTables) connection.execute('PRAGMA foreign_keys = ON');
     }
   }
+  connection.execute('PRAGMA temp_store = MEMORY');
 }
 
 /** Gives whether the database was empty. It then has the result of all steps, in one transaction and a fifth of the time. */
