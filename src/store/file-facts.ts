@@ -1,6 +1,6 @@
 /** What the operating system says of a file whose path a person gave. */
 
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -27,6 +27,15 @@ function lookedUp(look: typeof statSync, path: string): Stats | undefined {
       cause: error,
       hint: 'check the path, and that its directory is open to this user',
     });
+  }
+}
+
+/** The path behind all links, beside which SQLite keeps the log of a file; the path itself if there is no file. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }
 

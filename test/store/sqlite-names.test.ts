@@ -1,11 +1,21 @@
 /** The log of a database and its index, when somebody takes them for what an earlier process left behind. */
 
 import { execFileSync } from 'node:child_process';
-import { rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, rename, rm, symlink } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 
 import { refusal } from '../support/refusal.ts';
-import { addCustomer, customers, file, fill, open, openFilled, useTestFile } from './test-file.ts';
+import {
+  addCustomer,
+  asOrdinaryUser,
+  customers,
+  directory,
+  file,
+  fill,
+  open,
+  openFilled,
+  useTestFile,
+} from './test-file.ts';
 
 useTestFile();
 
@@ -45,6 +55,35 @@ describe.skipIf(process.platform === 'win32')('a file that is in use', () => {
     );
     await store.close();
     expect(await customers(await open())).toBe(3);
+  });
+
+  test('and was opened by a link has its log beside what the link leads to', async () => {
+    await fill();
+    const link = `${file}.link`;
+    await symlink(file, link);
+    const store = await open(link);
+    await addCustomer(store, 'before');
+    await chmod(`${file}-wal`, 0o644);
+    const { exposedFiles } = await store.inspect({ isFull: false });
+    expect(exposedFiles).toEqual([`${file}-wal`]);
+    await rm(`${file}-wal`);
+    expect((await refusal(addCustomer(store, 'lost'))).message).toContain(
+      `the log of the database ${link} (-wal, -shm)`,
+    );
+  });
+
+  test('and was left by a killed process is not read without its log, by a link neither', async () => {
+    const store = await openFilled();
+    await addCustomer(store, 'in the log alone');
+    const [left, link] = [`${file}.left`, `${file}.link`];
+    for (const end of ['', '-wal']) await copyFile(file + end, left + end);
+    for (const end of ['', '-wal']) await chmod(left + end, 0o444);
+    await symlink(left, link);
+    await chmod(directory, 0o555);
+    for (const path of [left, link]) {
+      const opening = asOrdinaryUser(() => open(path, { readOnly: true }));
+      expect((await refusal(opening)).message).toContain(`the database ${path} cannot be opened`);
+    }
   });
 
   test.each([

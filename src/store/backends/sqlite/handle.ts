@@ -10,7 +10,7 @@ import { inMemory } from '../../../database-url.ts';
 import { BillingError, NotFoundError, reasonOfFile, UnavailableError } from '../../../errors.ts';
 import { limits } from '../../../limits.ts';
 import { makeDirectory } from '../../../make-directory.ts';
-import { factsOf, refuseLongPath } from '../../file-facts.ts';
+import { factsOf, realPathOf, refuseLongPath } from '../../file-facts.ts';
 import type { StoreOptions } from '../../store.ts';
 import {
   cutFileError,
@@ -95,11 +95,13 @@ export function openForReading<T>(
       undoHalfWritten(path);
       return { opened: open(path), isOutdated: never };
     }
-    if (!isNotWritable(error) || !isFile(path) || hasLog(path) || hasContent(`${path}-journal`)) throw error;
+    const real = realPathOf(path);
+    const hasLogNow = (): boolean => hasContent(`${real}-wal`);
+    if (!isNotWritable(error) || !isFile(path) || hasLogNow() || hasContent(`${real}-journal`)) throw error;
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');
     const stamp = stampOf(path);
-    return { opened: open(url), isOutdated: () => hasLog(path) || stampOf(path) !== stamp };
+    return { opened: open(url), isOutdated: () => hasLogNow() || stampOf(path) !== stamp };
   }
 }
 
@@ -195,7 +197,7 @@ function refuseCut(path: string, size: number): void {
 /** SQLite would remove the log of a file that was moved away, with all that was acknowledged in it, for one that is made now. */
 function refuseStrayLog(path: string): void {
   // Another process may have made both meanwhile, the file first.
-  if (hasLog(path) && !isFile(path)) throw strayLogError(path);
+  if (hasContent(`${path}-wal`) && !isFile(path)) throw strayLogError(path);
 }
 
 /** Called once the file has content. */
@@ -233,10 +235,6 @@ export function isWritable(path: string): boolean {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function hasLog(path: string): boolean {
-  return hasContent(`${path}-wal`);
 }
 
 function hasContent(path: string): boolean {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { inMemory } from '../../../database-url.ts';
 import { limits } from '../../../limits.ts';
+import { realPathOf } from '../../file-facts.ts';
 import { passingBeside } from '../../new-file.ts';
 import type {
   DanglingReference,
@@ -118,14 +119,15 @@ export function newestIn(connection: Pick<SqliteConnection, 'prepare'>): string 
 /** File modes on Windows say nothing about who may read. */
 function exposedFiles(path: string): string[] {
   if (process.platform === 'win32') return [];
-  return [path, `${path}-wal`, `${path}-shm`].filter((file) => {
+  const real = realPathOf(path);
+  return [path, `${real}-wal`, `${real}-shm`].filter((file) => {
     const facts = statSync(file, { throwIfNoEntry: false });
     return facts !== undefined && (facts.mode & 0o077) !== 0;
   });
 }
 
 function scarceDisk(path: string): ScarceDisk | undefined {
-  const { bavail, bsize } = statfsSync(dirname(path));
+  const { bavail, bsize } = statfsSync(dirname(realPathOf(path)));
   const freeBytes = bavail * bsize;
   const neededBytes = Math.max(statSync(path).size, limits.logBytes);
   return freeBytes < neededBytes ? { freeBytes, neededBytes } : undefined;

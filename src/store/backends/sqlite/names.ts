@@ -6,6 +6,8 @@
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
+import { realPathOf } from '../../file-facts.ts';
+
 /**
  * `lost`: the file has no name any more, or another file has it. `several`: it has two names, each with a log of its own.
  * `logLost`: the log or its index was removed, which SQLite itself does once nobody uses the file any more.
@@ -31,7 +33,8 @@ export function watchNames(path: string, holdsLog: boolean): Names {
   const file = placeOf(path);
   let opened: LogPlaces | undefined;
 
-  const logNow = (): LogPlaces => ({ log: placeOf(`${path}-wal`), index: placeOf(`${path}-shm`) });
+  const real = realPathOf(path);
+  const logNow = (): LogPlaces => ({ log: placeOf(`${real}-wal`), index: placeOf(`${real}-shm`) });
 
   function noteLog(): void {
     opened ??= logNow();

@@ -12,12 +12,12 @@ import {
   fstatSync,
   openSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 
+import { realPathOf } from '../../file-facts.ts';
 import type { LostSpan } from '../../inspection.ts';
 
 /** The content of a note. */
@@ -38,14 +38,6 @@ const inodeDigits = 20;
 /** Beside the real file, like its log, by whatever name the file was opened. */
 function pathOfNote(path: string): string {
   return `${realPathOf(path)}-newest`;
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Empty if there is no file. */
