@@ -1,6 +1,8 @@
 /** What a transaction for reading is refused, by the connection's own look at a statement. */
 
+import { execFileSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { CompiledQuery } from 'kysely';
 import { describe, expect, test } from 'vitest';
@@ -13,11 +15,13 @@ import {
   customers,
   directory,
   file,
+  fill,
   fillUnwritable,
   open,
   openFilled,
   replaceUnwritable,
   useTestFile,
+  withSqlite,
 } from './test-file.ts';
 
 useTestFile();
@@ -110,3 +114,30 @@ describe('a transaction for reading', () => {
     },
   );
 });
+
+// Windows has no such directories.
+test.skipIf(process.platform === 'win32')(
+  'a restored file in a directory that cannot be written can be read, although it has no log yet',
+  async () => {
+    await fill();
+    withSqlite((database) => database.exec('PRAGMA journal_mode = DELETE'));
+    await chmod(file, 0o666);
+    await chmod(directory, 0o555);
+    const program = `const { openStore } = await import(process.argv[1]);
+      const store = await openStore(process.argv[2]);
+      const rows = await store.read((tx) => tx.selectFrom('customers').select('id').execute());
+      const refused = await store.write((tx) => tx.deleteFrom('customers').execute()).catch(({ message }) => message);
+      process.stdout.write(JSON.stringify([rows.length, refused]));`;
+    // What a directory allows is asked for the user of a process, not for whom it works as.
+    const user = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const words = [
+      '--input-type=module',
+      '--eval',
+      program,
+      join(import.meta.dirname, '../../src/store/open.ts'),
+      file,
+    ];
+    const said = execFileSync(process.execPath, words, { ...user, encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual([3, `the database ${file} is read-only; nothing was changed`]);
+  },
+);

@@ -69,8 +69,12 @@ export function openHandle(path: string, options: StoreOptions): Handle {
     try {
       const database = connect(path, options, false);
       const holdsLog = database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] === 'wal';
-      const { fault, noteLog, isSafeToClose } = watchNames(path, holdsLog);
-      return { ...writing, ...closing(database, isSafeToClose), nameFault: fault, noteLog };
+      // For a file without a log, as a restored one is at first, SQLite misses the directory only when it writes.
+      if (holdsLog || isWritable(dirname(realPathOf(path)))) {
+        const { fault, noteLog, isSafeToClose } = watchNames(path, holdsLog);
+        return { ...writing, ...closing(database, isSafeToClose), nameFault: fault, noteLog };
+      }
+      database.close();
     } catch (error) {
       if (!isNotWritable(error)) throw error;
     }
@@ -223,7 +227,7 @@ function createFile(path: string): void {
   }
 }
 
-/** Whether the system would let this user write to the file. */
+/** Whether the system would let this user write to the file, or into the directory. */
 export function isWritable(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
