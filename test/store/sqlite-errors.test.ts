@@ -23,6 +23,7 @@ describe('what SQLite answers', () => {
     ['READONLY_DIRECTORY', 1544, 'unavailable', 'read-only'],
     ['IOERR_WRITE', 778, 'unavailable', 'the disk failed'],
     ['IOERR_FSYNC', 1034, 'unavailable', 'the disk failed'],
+    ['IOERR_GETTEMPPATH', 6410, 'unavailable', 'needs a temporary file'],
     ['CORRUPT', 11, 'internal', 'damaged'],
     ['CORRUPT_INDEX', 779, 'internal', 'damaged'],
     ['FULL', 13, 'unavailable', 'no space is left'],
@@ -67,6 +68,11 @@ describe('what SQLite answers', () => {
     const misuse = sqliteError(21);
     expect(meaningOf(misuse, 'f')).toBe(misuse);
     expect(meaningOf('text', 'f')).toBe('text');
+  });
+
+  test('a machine without a place for temporary files says nothing against the handle', () => {
+    expect([778, 6410].map((errcode) => isInputOutputFailure(sqliteError(errcode)))).toEqual([true, false]);
+    expect(meaningOf(sqliteError(6410), 'f')).toMatchObject({ hint: expect.stringContaining('set TMPDIR') as string });
   });
 
   // Windows has no such modes.

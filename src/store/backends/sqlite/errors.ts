@@ -62,8 +62,11 @@ export function isFullDisk(error: unknown): boolean {
 
 /** After a failed read, write or sync the handle must not be trusted any more. */
 export function isInputOutputFailure(error: unknown): boolean {
-  return primaryCodeOf(error) === code.inputOutput;
+  return primaryCodeOf(error) === code.inputOutput && extendedCodeOf(error) !== noTemporaryDirectory;
 }
+
+/** SQLITE_IOERR_GETTEMPPATH: the file itself is sound. */
+const noTemporaryDirectory = 6410;
 
 /**
  * Whether a commit that failed with this error may have been kept. Before the log is synced, the commit is already in it in full,
@@ -119,6 +122,13 @@ export function halfWrittenError(path: string, cause: unknown): UnavailableError
       cause,
       hint: 'repeat the command as a user who may write to the file, its directory and what lies beside the file (-journal)',
     },
+  );
+}
+
+function temporaryFileError(path: string, cause: unknown): UnavailableError {
+  return new UnavailableError(
+    `the database ${path} needs a temporary file, and there is no directory to make it in; nothing was changed`,
+    { cause, hint: 'set TMPDIR to a directory that can be written, then repeat the command' },
   );
 }
 
@@ -212,5 +222,6 @@ export function meaningOf(error: unknown, path: string): unknown {
   if (primary === code.constraint) {
     return new ConstraintViolation(ruleOf(error), error.message, error);
   }
+  if (extendedCodeOf(error) === noTemporaryDirectory) return temporaryFileError(path, error);
   return meanings[primary]?.(path, error) ?? error;
 }
