@@ -22,6 +22,7 @@ import { noHash } from '../../src/store/records/hash-chain.ts';
 import { insertLedgerEntry } from '../../src/store/records/ledger.ts';
 import { readLedgerHead } from '../../src/store/records/seals.ts';
 import { at, eventOf, newGrant } from './rows.ts';
+import { watchStatements } from '../reliability/statements.ts';
 import { refusal } from '../support/refusal.ts';
 import {
   addCustomer,
@@ -158,6 +159,19 @@ describe('a backup', () => {
     const error = await refusal(back());
     expect(error).toMatchObject({ kind: 'conflict', message: expect.stringContaining(copy + ending) as string });
     expect(existsSync(copy)).toBe(false);
+  });
+
+  test('is looked through without temporary files, for which a machine may have no place', async () => {
+    await openFilled();
+    const statements: string[] = [];
+    const stop = watchStatements((sql) => statements.push(sql));
+    await back();
+    stop();
+    const [memory, check] = ['PRAGMA temp_store = MEMORY', 'PRAGMA integrity_check'].map((words) =>
+      statements.findIndex((sql) => sql.startsWith(words)),
+    );
+    expect(memory).toBeGreaterThanOrEqual(0);
+    expect(memory).toBeLessThan(check ?? 0);
   });
 
   test('does not go to standard output', async () => {

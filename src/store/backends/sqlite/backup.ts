@@ -27,6 +27,8 @@ export function readCopy(path: string, source: string): CopiedDatabase {
   let copy: DatabaseSync | undefined;
   try {
     copy = new DatabaseSync(path, { readOnly: true, readBigInts: true });
+    // What is sorted here is held in memory anyway, and there may be no place for a temporary file.
+    copy.exec('PRAGMA temp_store = MEMORY');
     const schemaVersion = Number(checkOwnSchema(copy, source));
     const damages = [...damagesOf(copy, 'integrity_check'), ...danglingRows(copy)];
     if (damages.length > 0) return { schemaVersion, organizations: [], damages };
