@@ -102,7 +102,17 @@ export function publish(path: string, target: string): void {
     throw error;
   }
   renameSync(path, target);
-  if (process.platform !== 'win32') sync(dirname(target), 'r');
+  if (process.platform !== 'win32') syncName(target);
+}
+
+/** A directory that takes files and cannot be listed is not opened; the common disks keep the name with the file, too. */
+function syncName(target: string): void {
+  try {
+    sync(dirname(target), 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    sync(target, 'r+');
+  }
 }
 
 function sync(path: string, flags: 'r' | 'r+'): void {

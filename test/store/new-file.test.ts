@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { beside, publish } from '../../src/store/new-file.ts';
 import { openStore } from '../../src/store/open.ts';
 import { watchDisk } from '../support/disk-calls.ts';
 import { newDirectory } from '../support/temporary-files.ts';
+import { asOrdinaryUser } from './test-file.ts';
 
 const place = () => join(newDirectory(), 'file');
 
@@ -42,5 +43,26 @@ test.runIf(process.platform === 'linux')(
       `rename ${directory}/MADE/file.manifest.json ${to}.manifest.json`,
       `sync ${directory}`,
     ]);
+  },
+);
+
+// Windows has no such directories.
+test.skipIf(process.platform === 'win32')(
+  'a directory that takes files and cannot be listed takes a new file whole, and it is on the disk under its name',
+  async () => {
+    const target = place();
+    chmodSync(dirname(target), 0o333);
+    const calls = watchDisk();
+    await asOrdinaryUser(async () => {
+      await beside(target, async (path) => {
+        writeFileSync(path, 'new');
+        publish(path, target);
+        await Promise.resolve();
+      });
+    });
+    chmodSync(dirname(target), 0o755);
+    expect(readdirSync(dirname(target))).toEqual(['file']);
+    expect(readFileSync(target, 'utf8')).toBe('new');
+    if (process.platform === 'linux') expect(calls.at(-1)).toBe(`sync ${target}`);
   },
 );
