@@ -32,6 +32,21 @@ test('a mirror that another process makes between the look and the making is the
   await mirror.close();
 });
 
+test('a mirror that a pull commits to is opened as soon as it has done so', async () => {
+  await (await openSqliteMirror(file, source)).close();
+  for (const as of [undefined, source]) {
+    const pull = new DatabaseSync(file);
+    const opening = openSqliteMirror(file, as);
+    pull.exec('BEGIN EXCLUSIVE');
+    await new Promise((resolve) => setImmediate(resolve));
+    pull.exec('COMMIT');
+    pull.close();
+    const mirror = await opening;
+    expect(await mirror.source()).toEqual(source);
+    await mirror.close();
+  }
+});
+
 test('a page of a mirror, or of what it has of one contract, sorts nothing and looks at nothing else', async () => {
   const mirror = await openSqliteMirror(file, source);
   const records = ['2026-01-01', '2026-01-03', '2026-01-02', '2026-01-03'].map((day, index) => ({

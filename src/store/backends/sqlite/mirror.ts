@@ -42,11 +42,14 @@ export async function openSqliteMirror(path: string, source?: MirrorSource): Pro
   try {
     connection = await openConnection(path, { readOnly: source === undefined });
     const mirror = mirrorOn(connection);
-    if (source !== undefined && pragma(connection, 'application_id') === 0n) {
+    const opened = connection;
+    // Without a log, a pull that commits keeps readers out for a moment.
+    const applicationId = await waitForLock(opened, () => pragma(opened, 'application_id'));
+    if (source !== undefined && applicationId === 0n) {
       await mirror.make(source);
       noteBegun(path);
     }
-    checkVersion(connection);
+    await waitForLock(opened, () => checkVersion(opened));
     return mirror;
   } catch (error) {
     connection?.close();
