@@ -72,6 +72,20 @@ describe.skipIf(process.platform === 'win32')('a file that is in use', () => {
     );
   });
 
+  test('and whose directory was closed to its user is unavailable for writing, and is closed in order', async () => {
+    await chmod(directory, 0o777);
+    const store = await asOrdinaryUser(() => openFilled());
+    // The directory is the superuser's, if the tests are.
+    await chmod(directory, 0o600);
+    expect(await refusal(asOrdinaryUser(() => addCustomer(store, 'c')))).toMatchObject({
+      kind: 'unavailable',
+      message: `${file} cannot be looked up: permission denied`,
+    });
+    await asOrdinaryUser(() => store.close());
+    await chmod(directory, 0o755);
+    expect(elsewhere('SELECT count(*) AS "count" FROM "customers"')).toEqual([{ count: 3 }]);
+  });
+
   test('and was left by a killed process is not read without its log, by a link neither', async () => {
     const store = await openFilled();
     await addCustomer(store, 'in the log alone');

@@ -3,10 +3,9 @@
  * files, whatever has taken their names since. Two processes that use different files each lose what the other wrote.
  */
 
-import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
-import { realPathOf } from '../../file-facts.ts';
+import { factsOf, realPathOf } from '../../file-facts.ts';
 
 /**
  * `lost`: the file has no name any more, or another file has it. `several`: it has two names, each with a log of its own.
@@ -15,6 +14,7 @@ import { realPathOf } from '../../file-facts.ts';
 export type NameFault = 'lost' | 'several' | 'logLost';
 
 export interface Names {
+  /** Throws UnavailableError if the system does not let the names be looked up. */
   readonly fault: () => NameFault | undefined;
   /** Called in a transaction that writes: the files with the log's names are then the ones that SQLite writes to. */
   readonly noteLog: () => void;
@@ -30,11 +30,11 @@ type Place = Pick<Stats, 'dev' | 'ino' | 'nlink'> | undefined;
  * has for a new file may go with that process.
  */
 export function watchNames(path: string, holdsLog: boolean): Names {
-  const file = placeOf(path);
+  const file = factsOf(path);
   let opened: LogPlaces | undefined;
 
   const real = realPathOf(path);
-  const logNow = (): LogPlaces => ({ log: placeOf(`${real}-wal`), index: placeOf(`${real}-shm`) });
+  const logNow = (): LogPlaces => ({ log: factsOf(`${real}-wal`), index: factsOf(`${real}-shm`) });
 
   function noteLog(): void {
     opened ??= logNow();
@@ -49,15 +49,20 @@ export function watchNames(path: string, holdsLog: boolean): Names {
   if (holdsLog) noteLog();
   return {
     fault() {
-      const found = placeOf(path);
+      const found = factsOf(path);
       if (!isSame(found, file)) return 'lost';
       return (found?.nlink ?? 0) > 1 ? 'several' : logFault();
     },
     noteLog,
     isSafeToClose() {
       if (opened === undefined) return true;
-      const { log, index } = logNow();
-      return !isSame(log, opened.log) || isSame(index, opened.index);
+      try {
+        const { log, index } = logNow();
+        return !isSame(log, opened.log) || isSame(index, opened.index);
+      } catch {
+        // Nobody can say.
+        return false;
+      }
     },
   };
 }
@@ -69,8 +74,4 @@ interface LogPlaces {
 
 function isSame(one: Place, other: Place): boolean {
   return one?.ino === other?.ino && one?.dev === other?.dev;
-}
-
-function placeOf(path: string): Place {
-  return statSync(path, { throwIfNoEntry: false });
 }
