@@ -117,6 +117,22 @@ describe('a transaction for reading', () => {
 
 // Windows has no such directories.
 test.skipIf(process.platform === 'win32')(
+  'a file in a directory that cannot be written is unavailable while the directory is closed to its reader',
+  async () => {
+    await fillUnwritable();
+    const store = await asOrdinaryUser(() => open());
+    await chmod(directory, 0o600);
+    expect(await refusal(asOrdinaryUser(() => customers(store)))).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('cannot be looked up: permission denied') as string,
+    });
+    await chmod(directory, 0o555);
+    expect(await asOrdinaryUser(() => customers(store))).toBe(3);
+  },
+);
+
+// Windows has no such directories.
+test.skipIf(process.platform === 'win32')(
   'a restored file in a directory that cannot be written can be read, although it has no log yet',
   async () => {
     await fill();

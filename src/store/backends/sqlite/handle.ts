@@ -1,6 +1,6 @@
 /** How a SQLite file is opened: whether it may be written, how SQLite is configured, and whether it is still the same file. */
 
-import { accessSync, closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -238,14 +238,14 @@ export function isWritable(path: string): boolean {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return factsOf(path)?.isFile() ?? false;
 }
 
 function hasContent(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (factsOf(path)?.size ?? 0) > 0;
 }
 
 function stampOf(path: string): string {
-  const facts = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return facts === undefined ? 'gone' : `${facts.ino} ${facts.size} ${facts.mtimeNs}`;
+  const facts = factsOf(path);
+  return facts === undefined ? 'gone' : `${facts.ino} ${facts.size} ${facts.mtimeMs}`;
 }
