@@ -38,7 +38,6 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
   const { connect } = await import('node:net');
   const { hostname, port } = addressOf(sending.target);
   const timeout = limits.responseHeadersTimeoutMilliseconds;
-  const endsAt = performance.now() + timeoutMilliseconds;
   const socket = connect({ host: hostname, port: Number(port || 80), timeout });
   const received = gatherBytes();
   let stands = false;
@@ -49,7 +48,8 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
     failure ??= error;
     give(failure);
   };
-  const deadline = setTimeout(() => fail(new Late()), timeoutMilliseconds);
+  let late = (): void => fail(new Late());
+  const deadline = setTimeout(() => late(), timeoutMilliseconds);
   limitConnecting(socket, fail);
   whenConnected(socket, () => (stands = true));
   socket.on('timeout', () => fail(new Silence()));
@@ -97,9 +97,11 @@ export async function exchangeFirst({ timeoutMilliseconds, hold, ...sending }: F
     if (isAtEnd) replayed.push(null);
     else socket.on('end', () => replayed.push(null));
     const way = { request, createConnection: () => replayed, address: addressOf(sending.target) };
-    // The deadline is that of the exchange from here on: http does not tell what becomes of a connection that changes its protocol.
-    clearTimeout(deadline);
-    return await exchange(way, sending.request, Math.max(1, endsAt - performance.now()));
+    // That time is over tells the exchange itself: http does not tell what becomes of a connection that changes its protocol.
+    return await exchange(way, sending.request, (told) => {
+      late = told;
+      return () => {};
+    });
   }
 }
 

@@ -41,7 +41,17 @@ export class Broken extends Error {}
 export class Silence extends Error {}
 export class NoConnection extends Error {}
 
-export async function exchange(way: Way, request: HttpRequest, timeoutMilliseconds: number): Promise<HttpAnswer> {
+/** Calls `late` when the time of an exchange is over, unless what it gives is called before. */
+export type Deadline = (late: () => void) => () => void;
+
+export function deadlineAfter(milliseconds: number): Deadline {
+  return (late) => {
+    const timer = setTimeout(late, milliseconds);
+    return () => clearTimeout(timer);
+  };
+}
+
+export async function exchange(way: Way, request: HttpRequest, deadline: Deadline): Promise<HttpAnswer> {
   const { body, headers, ...line } = request;
   const { request: make, address, ...by } = way;
   const sent = make({
@@ -58,7 +68,7 @@ export async function exchange(way: Way, request: HttpRequest, timeoutMillisecon
   // Only this listener gets an error that occurs while the body is read: the body merely ends.
   let failure: unknown;
   let stands = false;
-  let deadline: NodeJS.Timeout | undefined;
+  let disarm: (() => void) | undefined;
   sent.on('socket', (socket) => whenConnected(socket, () => (stands = true)));
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -68,10 +78,10 @@ export async function exchange(way: Way, request: HttpRequest, timeoutMillisecon
       };
       // Not by a signal: what Node loads for one takes a tenth of the whole request. Nor by destroying the request alone: that
       // tells nobody before it has a socket, and through a proxy it has none until the service itself has answered.
-      deadline = setTimeout(() => {
+      disarm = deadline(() => {
         fail(new Late());
         sent.destroy();
-      }, timeoutMilliseconds);
+      });
       sent.on('response', resolve);
       sent.on('error', fail);
       sent.end(body);
@@ -83,7 +93,7 @@ export async function exchange(way: Way, request: HttpRequest, timeoutMillisecon
     sent.destroy();
     throw stands ? new Broken('the connection broke', { cause: failure ?? error }) : (failure ?? error);
   } finally {
-    clearTimeout(deadline);
+    disarm?.();
   }
 }
 

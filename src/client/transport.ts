@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import { exchangeFirst, isPlainRequest } from './first-exchange.ts';
 import {
   addressOf,
+  deadlineAfter,
   exchange,
   type HttpAnswer,
   Broken,
@@ -89,7 +90,7 @@ export function createTransport(target: Target, options: WayOptions): Transport 
           return await exchangeFirst({ target, request, timeoutMilliseconds, hold });
         }
         way ??= openWay(target, options);
-        return await exchange(await way, request, timeoutMilliseconds);
+        return await exchange(await way, request, deadlineAfter(timeoutMilliseconds));
       } catch (error) {
         return noAnswer(error, timerOf(time.given));
       }
