@@ -25,25 +25,31 @@ export interface Way {
   readonly address: Address;
 }
 
+/** Where a target listens; an empty port is the usual one of its protocol. */
 export interface Address {
   readonly hostname: string;
   readonly port: string;
 }
 
+/** The address of a target; that of IPv6 without the brackets of a URL. */
 export function addressOf({ origin }: Target): Address {
   const { hostname, port } = new URL(origin);
   return { hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname, port };
 }
 
+/** The time for the whole exchange is over. */
 export class Late extends Error {}
 /** The failure of an established connection, over which the request may have left. */
 export class Broken extends Error {}
+/** Nothing has come for `limits.responseHeadersTimeoutMilliseconds`. */
 export class Silence extends Error {}
+/** There was none within `limits.connectTimeoutMilliseconds`. */
 export class NoConnection extends Error {}
 
 /** Calls `late` when the time of an exchange is over, unless what it gives is called before. */
 export type Deadline = (late: () => void) => () => void;
 
+/** A deadline so many milliseconds from when the exchange begins. */
 export function deadlineAfter(milliseconds: number): Deadline {
   return (late) => {
     const timer = setTimeout(late, milliseconds);
@@ -51,6 +57,10 @@ export function deadlineAfter(milliseconds: number): Deadline {
   };
 }
 
+/**
+ * Sends a request once, and gives the whole answer, whatever its status. Rejects with Broken once the connection stood, so that
+ * the request may have arrived, and otherwise with what kept it from leaving.
+ */
 export async function exchange(way: Way, request: HttpRequest, deadline: Deadline): Promise<HttpAnswer> {
   const { body, headers, ...line } = request;
   const { request: make, address, ...by } = way;
@@ -97,6 +107,7 @@ export async function exchange(way: Way, request: HttpRequest, deadline: Deadlin
   }
 }
 
+/** Calls `fail` with NoConnection if the socket takes too long to connect. */
 export function limitConnecting(socket: Socket, fail: (error: Error) => void): void {
   if (!socket.connecting) return;
   const timer = setTimeout(() => fail(new NoConnection()), limits.connectTimeoutMilliseconds);
@@ -111,6 +122,7 @@ export function whenConnected(socket: Socket, then: () => void): void {
   else then();
 }
 
+/** The body has more than `limits.responseBytes`. */
 export class TooLarge extends Error {}
 
 async function readAll(body: IncomingMessage): Promise<Uint8Array> {
