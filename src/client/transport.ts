@@ -69,6 +69,7 @@ export function createTransport(target: Target, options: WayOptions): Transport 
   let bareCount = 0;
   let way: Promise<Way> | undefined;
   let isClosed = false;
+  const openedWay = async (): Promise<Way> => await (way ??= openWay(target, options));
   const mayBeBare = (): boolean => way === undefined && bareCount < bareExchanges && isOfThisMachine(target);
   const hold = (socket: Socket): void => {
     bare.push(socket);
@@ -76,10 +77,8 @@ export function createTransport(target: Target, options: WayOptions): Transport 
   };
   return {
     async ready() {
-      if (isClosed || mayBeBare()) return;
-      way ??= openWay(target, options);
-      // Told by `send`.
-      await way.catch(() => {});
+      // Why there is no way is told by `send`.
+      if (!isClosed && !mayBeBare()) await openedWay().catch(() => {});
     },
     async send(request, time) {
       try {
@@ -89,15 +88,14 @@ export function createTransport(target: Target, options: WayOptions): Transport 
           bareCount += 1;
           return await exchangeFirst({ target, request, timeoutMilliseconds, hold });
         }
-        way ??= openWay(target, options);
-        return await exchange(await way, request, deadlineAfter(timeoutMilliseconds));
+        return await exchange(await openedWay(), request, deadlineAfter(timeoutMilliseconds));
       } catch (error) {
         return noAnswer(error, timerOf(time.given));
       }
     },
     async close() {
       isClosed = true;
-      const opened = await way;
+      const opened = await way?.catch(() => undefined);
       // By then a command has ended, and its sockets with it. Destroying a socket makes Node open the stream of standard error,
       // with which a command ends more slowly.
       setImmediate(() => {
@@ -138,6 +136,7 @@ function isOfThisMachine({ origin }: Target): boolean {
 }
 
 class Closed extends Error {}
+
 async function withAuthorities(ca: string): Promise<string[]> {
   const { getCACertificates } = await import('node:tls');
   return [...getCACertificates('default'), ca];

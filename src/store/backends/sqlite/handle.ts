@@ -85,8 +85,8 @@ export function openHandle(path: string, options: StoreOptions): Handle {
 
 /**
  * Opens a file that is only read. If its directory is not writable, SQLite reads a file only when told that it never changes.
- * That holds while there is no log beside the file; the stamp notices when the file changes after all, or gets a log. SQLite
- * then also ignores a journal, so what that has to undo is undone first, or the file is refused.
+ * That holds while there is no log beside the file; the stamp notices when the file changes after all, or gets a log. SQLite then
+ * also ignores a journal, so what that has to undo is undone first, or the file is refused.
  */
 export function openForReading<T>(
   path: string,
